@@ -40,10 +40,10 @@ COLUMN = 14
 PARTIAL = ".partial.jsonl"
 """How the file of an experiment ends that still runs, or was interrupted."""
 SAME = ("experiment", "quick", "gpu", "machine", "cores")
-"""What rows and a run that is to go on after them must have in common."""
+"""Facts that must be equal in rows and in a run that is to go on after them."""
 
 Part = tuple[str | None, str]
-"""(question, graph): what is measured in full or again.  question: None where an experiment has only one."""
+"""A part (question, graph) is measured in full or again.  question: None where an experiment has only one."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +63,23 @@ class Setting:
     kept: Mapping[Part, list[Row]] = field(default_factory=dict)
 
     def wants(self, graph: str) -> bool:
-        """Is a graph to be measured?"""
+        """True if a graph is to be measured."""
         return not self.graphs or graph in self.graphs
 
     def kept_rows(self, graph: str, question: str | None = None) -> list[Row]:
-        """What an interrupted run has of a graph, which is not measured again; no rows if it is to be measured."""
+        """Returns the rows of a graph that an interrupted run has left; none if it is to be measured."""
         return self.kept.get((question, graph), [])
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is measured, and how it is shown.
+    """A measurement, and how it is shown.
 
     name: on the command line.  title: of table and plot.  source: the paper's figure that it redraws.  about: a
     paragraph for the report: what is compared, and what to look for.  rows: measures; a row at a time, without what
     `machine` says.  columns: of the table, keys of the rows.  plot: of all rows; None where there is nothing to draw.
-    devices: where it runs.  roads: does it read the road graphs' files, in the folder that --data names?  by_graph:
-    does it ask the setting which graphs are wanted?
+    devices: where it runs.  roads: true if it reads the road graphs' files, in the folder that --data names.
+    by_graph: true if it asks the setting which graphs are wanted.
     """
 
     name: str
@@ -173,7 +173,7 @@ def released(device: Device) -> None:
 
 
 def part(row: Row) -> Part:
-    """What a row is of."""
+    """Returns the part that a row belongs to."""
     return row.get("question"), row["graph"]
 
 

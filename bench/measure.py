@@ -67,7 +67,7 @@ RESULTS = Path(__file__).parent / "results"
 """The folder of the rows that are kept."""
 
 Row = dict[str, Any]
-"""What was measured of one contender on one graph: figures and names by column."""
+"""The measurement of one contender on one graph: figures and names by column."""
 
 PACKAGES = ("semiring", "numpy", "scipy", "python-graphblas", "suitesparse-graphblas", "numba")
 
@@ -138,7 +138,7 @@ def once(contender: Contender) -> dict[str, Any]:
 
 
 def _clocks(contender: Contender) -> list[tuple[str, str, Callable[[], Any], Callable[[Callable[[], Any]], float]]]:
-    """(contender, figure, call, what takes its milliseconds) for every figure."""
+    """Lists contender, figure, call and clock for every figure."""
     found = [(contender.name, "ms", contender.run, _clock(contender))]
     if contender.with_transfers is not None:
         found.append((contender.name, "with_transfers_ms", contender.with_transfers, host_ms))
@@ -146,7 +146,7 @@ def _clocks(contender: Contender) -> list[tuple[str, str, Callable[[], Any], Cal
 
 
 def _clock(contender: Contender) -> Callable[[Callable[[], Any]], float]:
-    """What takes the milliseconds of a contender's call."""
+    """Returns the clock of a contender's calls, in milliseconds."""
     waits = contender.device == "cuda" and not contender.batched
     return event_ms if waits else batched_clock(contender.run, contender.device)
 
@@ -253,11 +253,11 @@ def on_the_host(run: Callable[[], Any], calls: int = 400, repeats: int = 5) -> d
 
 
 MACHINE = ("date", "machine", "cores", "python", "versions", "commit", "gpu", "driver", "cuda", "cupy")
-"""What `machine` says."""
+"""Keys of `machine`."""
 
 
 def machine(device: Device = "cpu") -> dict[str, Any]:
-    """What a time needs beside it to mean something: machine, date, versions, commit, and the GPU if it is used."""
+    """Returns the facts that give a time its meaning: machine, date, versions, commit, and the GPU if it is used."""
     return {
         "date": date.today().isoformat(),
         "machine": _processor(),
@@ -330,12 +330,12 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """What the files are of: as `SEMIRING_COMMIT` says, for a copy without git; else as git does."""
+    """Returns the commit of the files: as `SEMIRING_COMMIT` says, for a copy without git; else as git does."""
     return os.environ.get("SEMIRING_COMMIT") or _output("git", "describe", "--always", "--dirty", "--exclude", "*")
 
 
 def _output(*command: str) -> str:
-    """What a command prints, or "unknown"."""
+    """Returns the output of a command, or "unknown"."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:

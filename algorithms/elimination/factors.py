@@ -91,7 +91,7 @@ def substituted(W: Matrix, source: int, s: Semiring) -> DenseVector:
 
 
 class Symbolic:
-    """What a factor will take and where it will lie, for a pattern and an order: `symbolic_factor` makes it.
+    """The predicted size and layout of a factor, for a pattern and an order: `symbolic_factor` makes it.
 
     Attributes:
         order: (n,) the vertices in the order of elimination, in which subtrees of the elimination tree lie together.
@@ -444,7 +444,7 @@ def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | EngineOfGP
 
 
 def engine_for(A: CSR) -> Callable[..., Engine | EngineOfGPU]:
-    """What makes a factor's numbers where A is."""
+    """Returns the function that makes a factor's numbers where A is."""
     if A.place.on_host:
         from .cpu.engine import engine
 
@@ -455,7 +455,7 @@ def engine_for(A: CSR) -> Callable[..., Engine | EngineOfGPU]:
 
 
 def read_labelled(file: str | PathLike[str]) -> tuple[Factor, Any]:
-    """(the factor of a file, its vertices' ids or names, None if the file has none)."""
+    """Returns the factor of a file, and the ids or names of its vertices; None if the file has none."""
     from formats.io.damage import refusing_damage
 
     from .cpu.archive import NO_FACTOR, load

@@ -59,7 +59,7 @@ class Inputs:
 
 
 def inputs(scale: int) -> Inputs:
-    """Of an R-MAT graph with 2^scale vertices, on the host; the graph and its transpose are made on the GPU."""
+    """Makes operands from an R-MAT graph with 2^scale vertices, on the host; the graph itself is made on the GPU."""
     made: Any = rmat(scale, dtype=np.float32, device="cuda")
     A, B = (M.to(device="cpu") for M in (made, made.T.to(CSR)))
     rng = np.random.default_rng(1)
@@ -113,7 +113,7 @@ CASES = (
 
 
 def arrays_of(result: Any) -> list[np.ndarray]:
-    """What a result consists of, on the host."""
+    """Returns the arrays of a result, on the host."""
     if isinstance(result, SparseVector):
         parts: tuple[Any, ...] = (result.indices, result.values)
     else:
@@ -122,7 +122,7 @@ def arrays_of(result: Any) -> list[np.ndarray]:
 
 
 def same(there: Any, here: Any) -> bool:
-    """Are the results equal, bit by bit?"""
+    """True if the results are equal, bit by bit."""
     pairs = zip(arrays_of(there), arrays_of(here), strict=True)
     return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
 
@@ -140,7 +140,7 @@ def call_ms(call: Callable[[], Any]) -> float:
 
 
 def rows(scale: int = 20) -> Iterator[tuple[str, float, float, bool]]:
-    """(case, ms, floor ms, verified) for each case."""
+    """Yields case, ms, floor ms and verified for each case."""
     host = inputs(scale)
     device = host.on("cuda")
     cupy()

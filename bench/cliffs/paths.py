@@ -33,7 +33,7 @@ from . import VOTES
 
 @dataclass(frozen=True)
 class Row:
-    """What was timed on which graph, in milliseconds, and a peer's time for as much; `peer` says which."""
+    """A timed case on a graph, in milliseconds, and the time of `peer` for the same."""
 
     case: str
     graph: str

@@ -45,7 +45,7 @@ class Case:
 
 
 def rows(folder: Path, shrink: int = 0, calls: int = 9) -> Iterator[tuple[str, float, str, float]]:
-    """(case, our milliseconds, the peer, its milliseconds), medians of calls in turns, each case verified first.
+    """Yields case, our milliseconds, the peer and its milliseconds: medians of calls in turns, each verified first.
 
     folder: where the file of votes is, if there is one.  shrink: bits by which generated graphs have fewer vertices.
     """
@@ -108,24 +108,24 @@ def copy(A: CSR) -> CSR:
 
 
 def milliseconds(call: Callable[[], Any]) -> float:
-    """What a call takes."""
+    """Returns the milliseconds of a call."""
     start = perf_counter()
     call()
     return (perf_counter() - start) * 1e3
 
 
 def same_partition(label: np.ndarray, other: np.ndarray) -> bool:
-    """Do both name the same components? Ours by their smallest vertices."""
+    """True if both name the same components, ours by their smallest vertices."""
     first = np.full(int(other.max()) + 1, label.size)
     np.minimum.at(first, other, np.arange(label.size))
     return np.array_equal(first[other], label)
 
 
 def ascends(level: np.ndarray, order: np.ndarray) -> bool:
-    """Does the order in which the vertices were found, all that have a level, go by levels?"""
+    """True if the order lists all vertices that have a level, and goes by levels."""
     return order.size == np.count_nonzero(level >= 0) and bool((np.diff(level[order]) >= 0).all())
 
 
 def same_weight(forest: Any, other: Any) -> bool:
-    """Do both forests have as many edges and the same weight?"""
+    """True if both forests have as many edges and the same weight."""
     return forest.nnz == other.nnz and float(forest.values.sum(dtype=np.float64)) == float(other.sum())

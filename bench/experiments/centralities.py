@@ -76,7 +76,7 @@ SOLVE: Calls = {
 
 
 def networkx() -> tuple[Callable[[CSR, bool], Any], Calls]:
-    """(what makes its graph, its calls)."""
+    """Returns the function that makes NetworkX's graph, and its calls."""
     import networkx as nx
 
     def between(G: Any, some: list[int], weight: str | None) -> Any:
@@ -233,7 +233,7 @@ class Forms:
         self.made: dict[tuple[str, bool], Any] = {}
 
     def of(self, library: str, task: str) -> Any:
-        """What the library takes for a task."""
+        """Returns the library's graph for a task."""
         directed = task in ONE_WAY or (library, task) == ("rustworkx", "pagerank")
         if (library, directed) not in self.made:
             make, _ = LIBRARIES[library]()
@@ -289,7 +289,7 @@ def same(found: np.ndarray, expected: np.ndarray) -> bool:
 
 
 Taken = tuple[list[float], np.ndarray] | str
-"""(seconds of each call, the answer as an array), or why there are none."""
+"""Seconds of each call and the answer as an array, or why there are none."""
 
 
 def by_itself(
@@ -336,7 +336,7 @@ def begun(wait: Iterator[Taken | None]) -> Iterator[Taken | None]:
 
 
 def last_of(wait: Iterator[Taken | None]) -> Taken:
-    """What a library's process has taken."""
+    """Returns the times and the answer of a library's process."""
     return [taken for taken in wait if taken is not None][-1]
 
 

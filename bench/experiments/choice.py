@@ -70,7 +70,7 @@ PRODUCTS = tuple(
 
 
 def matrices(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
-    """(name, what makes it) of every matrix."""
+    """Yields the name of every matrix, and the function that makes it."""
     for name, maker in FAMILIES.items():
         sizes = (2000,) if setting.quick else SIZES[setting.device]
         if setting.device == "cpu" and name in LARGEST and not setting.quick:

@@ -33,7 +33,7 @@ FEW = 10
 """Sources, where there are several."""
 
 Call = Callable[[Any, Any, list[int]], Any]
-"""(a module with csgraph's names, its matrix, vertices: the one of most edges first) -> its answer."""
+"""A call (a module with csgraph's names, its matrix, vertices: the one of most edges first) of an algorithm."""
 
 
 def distances(answer: Any) -> list[Any]:
@@ -59,7 +59,7 @@ def whole(answer: Any) -> list[Any]:
 
 
 def each(answers: Any) -> list[Any]:
-    """Of several searches, since a processor soon knows the branches of one by heart."""
+    """Joins the answers of several searches: of one alone a processor would learn the branches by heart."""
     return [part for answer in answers for part in answer]
 
 
@@ -96,7 +96,7 @@ DENSE: dict[str, tuple[Call, Callable[[Any], list[Any]]]] = {
 
 FILES = {"NY": "USA-road-d.NY.gr.gz", "wiki-Vote": "wiki-Vote.txt.gz"}
 LARGE = "rmat18"
-"""Of four million edges, for a GPU."""
+"""The graph of four million edges, for a GPU."""
 
 
 def made(name: str, setting: Setting) -> CSR | None:

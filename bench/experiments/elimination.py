@@ -47,7 +47,7 @@ GRAPHS: dict[str, tuple[str, ...]] = {
 }
 """By device."""
 LARGE = 1_000_000
-"""Vertices from which on calls of seconds are timed once, or left out."""
+"""Minimum vertices for which calls of seconds are timed once, or left out."""
 COPIED = 1 << 26
 """Bytes whose copying says the bandwidth."""
 NO_KIT = absent("routingkit_cch", "routingkit-cch")
@@ -147,7 +147,7 @@ def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
 
 
 def scipys(case: Case) -> Runs:
-    """What SciPy runs, by task."""
+    """Returns SciPy's calls, by task."""
     from scipy.sparse import csgraph
 
     S, T = to_scipy(case.host), to_scipy(case.host.T)
@@ -161,7 +161,7 @@ def scipys(case: Case) -> Runs:
 
 
 def networkxs(case: Case) -> Runs:
-    """What NetworkX runs, by task."""
+    """Returns NetworkX's calls, by task."""
     import networkx as nx
 
     G, (u, v) = case.host.to_networkx(), case.pair
@@ -169,7 +169,7 @@ def networkxs(case: Case) -> Runs:
 
 
 def routingkits(case: Case) -> Runs:
-    """What RoutingKit's customizable contraction hierarchy runs, by task, in the order of our factor."""
+    """Returns the calls of RoutingKit's customizable contraction hierarchy, with our factor's elimination order."""
     from routingkit_cch import CCH, CCHMetric, CCHOneToMany, CCHQuery
 
     (tail, head, weights), one, (u, v) = case.host.to_edges(), case.some[0], case.pair
@@ -215,7 +215,7 @@ def floors(case: Case) -> dict[str, float]:
 
 
 def bytes_per_ms(A: CSR) -> float:
-    """Of the fastest copy where A is, read and written."""
+    """Returns the speed of the fastest copy where A is, read and written."""
     x, taken = A.xp.zeros(COPIED if A.place.on_host else 16 * COPIED, np.uint8), []
     y = A.xp.zeros_like(x)
     for _ in range(21):
@@ -228,7 +228,7 @@ def bytes_per_ms(A: CSR) -> float:
 
 
 def same(expected: Any, n: int, found: Any) -> bool:
-    """Is it the expected answer; or where there is none, an order of all vertices?"""
+    """True for the expected answer; or where there is none, for an order of all vertices."""
     if type(found) is type(expected) and found.dtype == expected.dtype:
         return bool((found == expected).all())
     got = np.asarray(to_device(found, "cpu"))

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 OWN = "prototype"
 """Among the peers what is no other's: kernels of our own that did only this."""
 ROW_SECONDS = 4.0
-"""Of timed runs of a row: slow ones are repeated less often, but at least LEAST times."""
+"""Seconds of the timed runs of a row: slow ones are repeated less often, but at least LEAST times."""
 LEAST = 3
 SLOW_SECONDS = 1.0
 """A definition that takes longer is not run again to be timed with its kernels compiled."""
@@ -111,12 +111,13 @@ PEERS: dict[str, dict[str, dict[str, float]]] = {
         "prototype": {"NE": 0.95, "grid2k": 2.9, "rmat22s": 6.6},
     },
 }
-"""Milliseconds of others on an H100, 2026-11-21, measured elsewhere: cuGraph 26.10, ADDS (PPoPP 2021), ECL, and
-throw-away kernels that did only this."""
+"""Milliseconds of others on an H100, 2026-11-21, measured elsewhere.
+
+They are cuGraph 26.10, ADDS (PPoPP 2021), ECL, and throw-away kernels that did only this."""
 
 
 def targets(task: Task, graph: str, device: Device, scipy_ms: float | None, without: float | None) -> tuple[Any, Any]:
-    """(goal, at least) in milliseconds; None where there is none.  without: our time without parents."""
+    """Returns goal and required time in milliseconds; None where there is none.  without: our time without parents."""
     if task.parents:
         return (None, None) if without is None else (WITH_PARENTS * without, WITH_PARENTS * without)
     if device == "cuda":
@@ -126,7 +127,7 @@ def targets(task: Task, graph: str, device: Device, scipy_ms: float | None, with
 
 
 def reached(milliseconds: float, goal: float | None, at_least: float | None) -> str | None:
-    """What a time has reached of its targets; None if it has none."""
+    """Tells which of its targets a time has reached; None if it has none."""
     if goal is None or at_least is None:
         return None
     return "goal" if milliseconds <= goal else "at least" if milliseconds <= at_least else "missed"
@@ -215,7 +216,7 @@ def measured(
 
 
 def verified(task: Task, p: Problem, answer: Any, expected: Any, defined: bool) -> list[str]:
-    """By what an answer was checked. Disagreement if it is wrong.  defined: is what is expected the definition's?"""
+    """Names the checks that an answer has passed; else Disagreement.  defined: `expected` is the definition's."""
     if not same(parts(answer), parts(expected)):
         raise Disagreement(f"{task.name} on {p.name} computes something else than its definition: it is not timed")
     checked = ["definition"] if defined else []
@@ -237,7 +238,7 @@ def parts(answer: Any) -> tuple[Any, ...]:
 
 
 def same(got: tuple[Any, ...], expected: tuple[Any, ...]) -> bool:
-    """Are arrays and matrices equal, dtypes and all?"""
+    """True if arrays and matrices are equal, dtypes and all."""
     pairs = [
         pair
         for a, b in zip(got, expected, strict=True)
@@ -247,7 +248,7 @@ def same(got: tuple[Any, ...], expected: tuple[Any, ...]) -> bool:
 
 
 def stopwatch(call: Callable[[], Any], device: Device) -> tuple[float, Any]:
-    """(seconds of the call, everything on the device finished; its result)."""
+    """Returns the seconds of a call, everything on the device finished, and its result."""
     finish(device)
     start = time.perf_counter()
     answer = call()

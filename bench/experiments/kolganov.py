@@ -164,7 +164,7 @@ MST = Experiment(
 # --- both processors --------------------------------------------------------------------------------------------------
 
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-"""Of the vertices, which the CPU searches."""
+"""Shares of the vertices that the CPU searches."""
 HYBRID_SCALE = 24
 MEASURED, FUSED = "hybrid, share measured", "GPU, fused"
 SECONDS = 0.2

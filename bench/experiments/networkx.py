@@ -50,13 +50,13 @@ DIRECTED = ("strongly_connected_components", "number_weakly_connected_components
 UNDIRECTED = ("connected_components", "minimum_spanning_edges", "core_number", "triangles", "clustering")
 ALL_PAIRS = ("closeness_centrality", "harmonic_centrality", "all_pairs_shortest_path_length")
 CONNECTED = ("diameter", "average_shortest_path_length", "betweenness_centrality")
-"""Of the largest component, without directions."""
+"""Tasks on the largest component, without directions."""
 
 SECONDS = 1.0
-"""That the later calls of a contender may take, but for a few."""
+"""Seconds that the later calls of a contender may take, but for a few."""
 
 SLOW = 5000
-"""Milliseconds of a first call from which on neither it nor a later one is repeated."""
+"""Milliseconds of a first call above which neither it nor a later one is repeated."""
 
 TEN_MILLION = "rmat-10M"
 """Its NetworkX graphs take some ten gigabytes."""
@@ -70,7 +70,7 @@ TOO_LONG = {
 """Functions that take NetworkX minutes."""
 
 MANY = 10**6
-"""Edges from which on only those of the other backends are asked that convert a graph within seconds."""
+"""Minimum edges of a graph for which only backends are asked that convert it within seconds."""
 
 FEW = 600
 """Vertices of the part of a graph of which all pairs are asked for."""
@@ -161,7 +161,7 @@ def plain(answer: Any) -> Any:
 
 
 def alike(answer: Any, expected: Any) -> bool:
-    """Are two answers equal, and in one order, but for the last digits of floats?"""
+    """True if two answers are equal, and in one order, but for the last digits of floats."""
     if isinstance(expected, dict):
         return list(answer) == list(expected) and all(alike(answer[key], expected[key]) for key in expected)
     if isinstance(expected, float):

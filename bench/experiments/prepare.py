@@ -1,4 +1,4 @@
-"""What preparing a graph costs, step by step, and what a product gains: renumbering, sorting, reordering, ranks.
+"""The cost of preparing a graph, step by step, and the gain of a product: renumbering, sorting, reordering, ranks.
 
 A row is a step, verified before it is timed: undone, it gives the matrix again. Or it is mxv over min-plus on the graph
 in an order of its vertices, beside the graph's own numbering and a random one; what an order is worth also shows in the
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 MAX_OPERAND = 100_000
 SEGMENT_BYTES = 1 << 16
-"""Of reordered edges: what a core's second-level cache and a GPU's shared memory hold several times."""
+"""Bytes of a segment of reordered edges: a core's second-level cache and a GPU's shared memory hold several."""
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """(name, what makes the graph on the device)."""
+    """Yields names of graphs, and functions that make them on the device."""
     scale = 8 if setting.quick else 16
     yield f"R-MAT, scale {scale}", lambda: rmat(scale, device=setting.device)
     if setting.data is not None and not setting.quick and (file := setting.data / NEW_YORK).exists():

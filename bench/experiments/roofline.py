@@ -85,7 +85,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def copied(setting: Setting) -> Row:
-    """What a copy within the device's memory, or by all threads within the host's, achieves."""
+    """Measures a copy within the device's memory, or by all threads within the host's."""
     nbytes = COPIED["quick" if setting.quick else setting.device]
     xp = library(setting.device)
     source = xp.arange(nbytes // 8, dtype=np.int64)
@@ -188,7 +188,7 @@ def algorithm_rows(name: str, A: CSR, setting: Setting) -> Iterator[Row]:
 
 
 def right(task: Task, problem: Problem, answer: Any) -> bool:
-    """Is an answer right: by its equation if that settles it, else by the definition's?"""
+    """True if an answer is right: by its equation if that settles it, else by the definition's answer."""
     if task.settled:
         return all(holds for _, holds in task.independent(problem, parts(answer)))
     return equal(parts(answer), parts(task.solve(unkept(problem.A), problem, fused=False)))

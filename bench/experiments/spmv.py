@@ -47,7 +47,7 @@ extern "C" __global__ void nothing(
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
-    """(name, what makes the graph on the device): on a GPU those of `spmv_names`, on a CPU two random ones."""
+    """Yields names of graphs and functions that make them: on a GPU those of `spmv_names`, on a CPU two random ones."""
     if setting.quick:
         yield "rmat9", partial(rmat, 9, device=setting.device)
         yield "unif512", partial(uniform, 512, 7, device=setting.device)
@@ -116,7 +116,7 @@ def measured(A: CSR, setting: Setting, peak: float) -> Iterator[Row]:
 
 
 def with_absent(A: CSR, x: Array) -> tuple[Array, Array]:
-    """(x without some elements, the product with it): in float64, where no sum of integers leaves the range."""
+    """Returns x without some elements, and the product: in float64, where no sum of integers leaves the range."""
     zero = MinPlus.zero(A.dtype)
     holed = namespace(x).where(namespace(x).arange(x.size) % ABSENT_EVERY == 0, zero, x)
     wide = np.where(holed == zero, np.inf, holed)
@@ -125,7 +125,7 @@ def with_absent(A: CSR, x: Array) -> tuple[Array, Array]:
 
 
 def others(A: CSR, x: Array) -> tuple[list[Contender], list[Row]]:
-    """(the other's product, a row if it has none for this dtype)."""
+    """Returns the other library's product, and a row if it has none for this dtype."""
     M = unkept(A)
     if A.device == "cpu":
         return [Contender(BARE, lambda: bare(M, x, MinPlus.zero(A.dtype)), min_plus(A, x))], []

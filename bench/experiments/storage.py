@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 MAX_OPERAND = 100_000
 SPARSE = 64
-"""Of so many vertices one is in a sparse operand: few enough for it not to be multiplied as a dense one."""
+"""Vertices for each one in a sparse operand, so many that it is not multiplied as a dense one."""
 CONVERSIONS = 3
 """Times that a conversion is timed."""
 
@@ -85,7 +85,7 @@ FAMILIES = (
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR | str]]]:
-    """(name, what makes the graph on the device, or says why it is missing) of each family."""
+    """Yields the name of each family, and the function that makes its graph, or says why it is missing."""
     yield "roads", partial(road_graph, setting)
     for family in FAMILIES:
         yield family.name, partial(family.make, *family.size(setting), device=setting.device)
@@ -118,7 +118,7 @@ class Product:
         return self.verb(M, x, MinPlus) if self.verb is mxv else self.verb(x, M, MinPlus)
 
     def operand(self, A: CSR) -> Any:
-        """(n,), integers below MAX_OPERAND, dense or sparse."""
+        """Returns a vector of integers below MAX_OPERAND, dense or sparse."""
         x = operand(A.nrows, MAX_OPERAND, device=A.device, dtype=self.dtype)
         if not self.sparse:
             return x
@@ -126,7 +126,7 @@ class Product:
         return SparseVector(present, x[present], A.nrows)
 
     def expected(self, A: CSR, x: Any) -> Array:
-        """(n,), the product by the array library alone; no length in it leaves the range of integers."""
+        """Returns the product by the array library alone; no length in it leaves the range of integers."""
         if not self.sparse:
             return min_plus(A, x, transposed=self.verb is vxm)
         zero = MinPlus.zero(A.dtype)
@@ -143,7 +143,7 @@ def products(setting: Setting) -> list[Product]:
 
 
 def same(expected: Array, got: Any) -> bool:
-    """Is a product, dense or sparse, what is expected?"""
+    """True if a product, dense or sparse, is the expected one."""
     if isinstance(got, SparseVector):
         got = got.to_dense(MinPlus.zero(got.dtype))
     return got.dtype == expected.dtype and got.shape == expected.shape and bool((got == expected).all())
@@ -156,7 +156,7 @@ def formats_of(verb: Verb[..., Any], device: Device) -> list[type[Matrix]]:
 
 
 def stored(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str, str]]:
-    """(A in every format that takes it, why the others do not)."""
+    """Returns A in every format that takes it, and why the others do not."""
     made: dict[type[Matrix], Matrix] = {}
     refused: dict[str, str] = {}
     for fmt in dict.fromkeys([*formats_of(mxv, device), *formats_of(vxm, device)]):
@@ -236,7 +236,7 @@ def others(A: CSR, product: Product, x: Any, expected: Array, setting: Setting) 
 
 
 def storage(M: Matrix) -> dict[str, Any]:
-    """What a matrix and what it keeps take."""
+    """Returns the memory of a matrix and of the facts that it keeps."""
     return {
         "stored_bytes": M.nbytes,
         "bytes_per_entry": rounded(M.nbytes / max(M.nnz, 1)),
@@ -253,7 +253,7 @@ def conversion_ms(A: CSR, fmt: type[Matrix]) -> float:
 
 
 def first_ms(M: Matrix, product: Product, x: Any) -> float:
-    """Of a product by a matrix that keeps nothing yet."""
+    """Returns the milliseconds of a product by a matrix that keeps nothing yet."""
     new = [unkept(M) for _ in range(CONVERSIONS)]
     return 1e3 * median(stopwatch(lambda: product.of(new.pop(), x), M.device)[0] for _ in range(CONVERSIONS))
 

@@ -22,7 +22,7 @@ THREADS, BLOCKS_EACH = 256, 8
 def drawn(
     scale: int, edge_factor: int, probabilities: tuple[float, float, float], seed: int, device: Device
 ) -> tuple[Array, Array]:
-    """(src, dst) of all edge_factor · 2^scale edges as they are drawn, self-loops and repeated ones among them."""
+    """Draws sources and targets of all edge_factor · 2^scale edges, self-loops and repeated ones among them."""
     if device != "cpu":
         return drawn_on_gpu(scale, edge_factor, probabilities, seed)
     a, b, c = probabilities
@@ -71,7 +71,7 @@ def keys_of_rows(
 def drawn_on_gpu(
     scale: int, edge_factor: int, probabilities: tuple[float, float, float], seed: int
 ) -> tuple[Array, Array]:
-    """(src, dst) of all edges, as `drawn` has them, by one kernel."""
+    """Draws sources and targets of all edges by one kernel, with the bits of `drawn`."""
     src, dst = (cupy().empty(edge_factor << scale, np.int32) for _ in range(2))
     launch("draw", src.size, (*of_draws(scale, edge_factor, probabilities, seed), src, dst))
     return src, dst

@@ -9,7 +9,7 @@
 // Entries at which each lane of a warp looks at once in a long row: the round waits for the hubs.
 constexpr int AT_ONCE = 16;
 
-// Entries from which on what is left of a row is looked through by a block.
+// Minimum entries left of a row for a block to look through them.
 constexpr int LONG = 1024;
 
 struct ForestCount {

@@ -37,7 +37,7 @@ MOST_EDGES = 2**32 - 1
 
 @functools.cache
 def boost_version() -> str | None:
-    """Of the headers that the compiler finds; None if there is no compiler or no Boost Graph Library."""
+    """Returns the version of the headers that the compiler finds; None without a compiler or a Boost Graph Library."""
     if shutil.which("g++") is None:
         return None
     said = subprocess.run(

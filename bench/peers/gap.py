@@ -28,7 +28,7 @@ from .peer import Peer, Prepared, Unable
 SOURCE = Path(__file__).with_suffix(".cpp")
 FAR = (2**31 - 1) // 2
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-"""Of Δ-stepping's bins, in mean weights over 16."""
+"""Widths of Δ-stepping's bins, in mean weights over 16."""
 
 
 def missing() -> str | None:

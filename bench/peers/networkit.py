@@ -13,7 +13,7 @@ from .forms import check_lengths, finite_below, undirected
 from .peer import Peer, Prepared, absent, released
 
 UNREACHED = np.finfo(np.float64).max
-"""What NetworKit calls infinite."""
+"""NetworKit's infinite distance."""
 
 
 def graph(A: CSR, *, directed: bool = True) -> Any:

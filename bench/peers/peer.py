@@ -1,4 +1,4 @@
-"""What a peer is: a library, what it can do, and how it takes a graph."""
+"""The interface of a peer: a library, its tasks, and how it takes a graph."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def released(package: str) -> Callable[[], str]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error is and says, in one line."""
+    """Returns the type and the message of an error, in one line."""
     said = str(error).strip().splitlines()
     return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__

@@ -62,7 +62,7 @@ def made_once(make: F) -> F:
 
 
 def _has_name(function: FunctionType) -> bool:
-    """Does its module have the function under its name?"""
+    """True if the function's module has it under its name."""
     try:
         found: Any = import_module(function.__module__)
         for name in function.__qualname__.split("."):
@@ -73,7 +73,7 @@ def _has_name(function: FunctionType) -> bool:
 
 
 def _takes_functions() -> bool:
-    """Is it one that takes any function who pickles or copies?"""
+    """True if the module that pickles or copies takes any function."""
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") == "pickle":
         frame = frame.f_back

@@ -29,7 +29,7 @@ from .plain import is_shipped
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 
 BYTES, MOST = 128, 64
-"""Of a row of X, in registers at a time; and elements of it, since LLVM's vectors have no more."""
+"""Bytes of a row of X in registers at a time, and most elements of it: LLVM's vectors have no more."""
 
 WASTE = 1.25
 """How many times as many columns may be computed as there are, for wider vectors."""
@@ -38,7 +38,7 @@ WIDTH = 16
 """Rows whose arguments are looked for at once, where these lie together."""
 
 AHEAD = 16
-"""Entries of A from which on rows of X are fetched."""
+"""Number of entries of A by which the fetching of rows of X is ahead."""
 
 LINE = 64
 """Bytes that a processor fetches at once."""
@@ -175,7 +175,7 @@ def _gather(
 
 
 class Steps:
-    """What products do in so many lanes at once, made of a semiring's terms.
+    """The steps of products in several lanes at once, made of a semiring's terms.
 
     rows: so often, one after the other.  clear: y = zero.  add: y ⊕= a ⊗ x.  moved: y = x.  none: k = NONE.
     noted: k = the number where y has changed.
@@ -200,5 +200,5 @@ class Steps:
 
 
 def vectorizes(semiring: Semiring) -> bool:
-    """Does LLVM make vectors of the semiring's terms? Else it would say that it does not."""
+    """True if LLVM makes vectors of the semiring's terms; where it does not, it would warn."""
     return is_shipped(semiring) and semiring.add.name != "times"

@@ -25,7 +25,7 @@ from .storage import STORED, Loops
 from .threads import PIECES_PER_THREAD, get_threads, joined, run
 
 PLACES_OF_A_THREAD = 8
-"""Places for each element of y from which on another thread, with a y of its own, makes a scatter faster."""
+"""Minimum places for each element of y for another thread, with a y of its own, to make a scatter faster."""
 
 SCAN_FROM = 1 / 4
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
@@ -51,7 +51,7 @@ def most_parts(places: int, extent: int) -> int:
 
 
 def as_plain(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Operand, bool]:
-    """(a dense operand, may its products be plain?): as plain terms take it where they are exact, else as it is."""
+    """Returns the dense operand as plain terms take it, and True, where they are exact; else as it is, and False."""
     takes_part = semiring.mul.reads != "" and holds_zero(A, semiring.zero(A.dtype))
     operand = None if takes_part else plain_operand(A, x, semiring, matrix_first)
     if operand is None or operand.present is not None:
@@ -76,7 +76,7 @@ def beyond_the_range(A: Matrix, x: Any, semiring: Semiring, matrix_first: bool) 
 
 
 def pushes(semiring: Semiring, dtype: np.dtype) -> bool:
-    """Does no y_k that has left the zero return to it?"""
+    """True if no y_k that has left the zero returns to it."""
     return semiring.add.idempotent or counts(semiring, dtype)
 
 

@@ -70,7 +70,7 @@ def _steps(length):
 
 @lru_cache(maxsize=256)
 def kernels(semiring: Semiring, dtype: np.dtype, plain: bool, argument: bool = False) -> tuple[Any, Any]:
-    """(the kernel that a mask drives, the kernel without a mask or with a complement), of one semiring and dtype.
+    """Returns the kernel that a mask drives, and that for no mask or a complement, of one semiring and dtype.
 
     argument: also tell which k gave each entry. k ascends within a row, so the last that changes a sum is the smallest.
     """

@@ -88,7 +88,7 @@ def _row(A: CSR, i: int) -> CSR:
 
 
 def _column(A: CSR, j: int) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, values) of one column of `A`."""
+    """Returns rows and values of one column of `A`."""
     from . import rows
 
     if A.keeps(COMPRESSED, CSC):
@@ -98,7 +98,7 @@ def _column(A: CSR, j: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _ascends(indices: np.ndarray) -> bool:
-    """Does each index come strictly after the one before?"""
+    """True if the indices ascend strictly."""
     return bool((indices[1:] > indices[:-1]).all())
 
 

@@ -18,12 +18,12 @@ from .lanes import WIDTH, among, lowest, ones
 
 
 def readable(a: Any, a_end: Any, a_indices: Any, b: Any, b_end: Any, b_indices: Any) -> Any:
-    """Is something left of both rows, and can WIDTH columns of both be read?"""
+    """True if something is left of both rows, and WIDTH columns of both can be read."""
     return (a < a_end) & (b < b_end) & (a + WIDTH <= a_indices.size) & (b + WIDTH <= b_indices.size)
 
 
 def found(a: Any, a_end: Any, a_indices: Any, b: Any, b_end: Any, b_indices: Any) -> Any:
-    """A bit for each of a row's next columns: is it one of the other's next columns?"""
+    """Sets a bit for each of a row's next columns that is one of the other's next columns."""
     inside = (np.uint64(1) << np.uint64(min(a_end - a, WIDTH))) - np.uint64(1)
     return among(a_indices, a, b_indices, b, b_end - b) & inside
 

@@ -70,7 +70,7 @@ def plain_operand(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bo
 
 
 def could_saturate(semiring: Semiring) -> bool:
-    """Can an integer result leave its range?"""
+    """True if an integer result can leave its range."""
     return semiring.mul.saturating is not None or semiring.add.op.saturating is not None
 
 
@@ -105,7 +105,7 @@ def _clamped(A: Matrix, x: np.ndarray, zero: Any, sign: int) -> Operand | None:
 
 
 def sums_stay_within(x: np.ndarray, y: np.ndarray, semiring: Semiring) -> bool:
-    """Does no sum of integers of x ⊗ y, and no part of one, leave their dtype's range? x and y have two dimensions."""
+    """True if no sum of integers in x ⊗ y, and no part of one, leaves their dtype. x and y have two dimensions."""
     if x.dtype.kind != "i" or semiring.add.op.saturating is None:
         return True
     if semiring.add.name != "plus" or not is_shipped(semiring):
@@ -115,7 +115,7 @@ def sums_stay_within(x: np.ndarray, y: np.ndarray, semiring: Semiring) -> bool:
 
 
 def plain_pair(x: np.ndarray, y: np.ndarray, semiring: Semiring) -> tuple[np.ndarray, np.ndarray, int | None] | None:
-    """(x, y, beyond) as plain arithmetic may be given them for x ⊗ y; None if something could wrap or become NaN.
+    """Returns x, y and `beyond` for plain arithmetic of x ⊗ y; None if something could wrap or become NaN.
 
     beyond: results on the zero's side of this mean absent.
     """
@@ -163,5 +163,5 @@ def _clamped_pair(
 
 @lru_cache(maxsize=128)
 def is_shipped(semiring: Semiring) -> bool:
-    """Are ⊕ and ⊗ from our tables, so that the bounds of their results are known?"""
+    """True if ⊕ and ⊗ are from our tables, so that the bounds of their results are known."""
     return MONOIDS.get(semiring.add.name) == semiring.add and OPERATORS.get(semiring.mul.name) == semiring.mul

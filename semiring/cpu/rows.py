@@ -156,7 +156,7 @@ def picked(A: CSR, rows: np.ndarray | None, cols: np.ndarray | None = None) -> C
 
 
 def ranges(A: CSR | CSC, starts: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(indices, values) of ranges of A's entries, one after the other: where each starts, and where each ends here."""
+    """Copies ranges of A's entries, one after the other.  starts: of each range in A.  indptr: of each in the copy."""
     indices, values = np.empty(indptr[-1], indptr.dtype), np.empty(indptr[-1], A.dtype)
     source, target = (starts, A.indices, bits(A.values)), (indptr, indices, bits(values))
     run(lambda *piece: _copy_ranges(*source, *target, *piece), cut_evenly(indptr))
@@ -164,7 +164,7 @@ def ranges(A: CSR | CSC, starts: np.ndarray, indptr: np.ndarray) -> tuple[np.nda
 
 
 def column(A: CSR, at: int) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, values) of one column of `A`, by a binary search in each row."""
+    """Returns rows and values of one column of `A`, by a binary search in each row."""
     pieces = cut_evenly(A.indptr)
     found = [np.empty(stop - start, A.indices.dtype) for start, stop in pieces]
     values = [np.empty(stop - start, A.dtype) for start, stop in pieces]
@@ -223,7 +223,7 @@ def replaced(A: CSR, at: np.ndarray, values: np.ndarray, op: Any) -> CSR:
 
 
 def same_pattern(A: CSR, B: CSR) -> bool:
-    """Have `A` and `B` their entries in the same places? Found at the first block that differs."""
+    """True if `A` and `B` have their entries in the same places; ends at the first block that differs."""
     if A.nnz != B.nnz or A.indices.dtype != B.indices.dtype:
         return False
     for a, b in ((A.indptr, B.indptr), (A.indices, B.indices)):
@@ -293,7 +293,7 @@ class Part:
         run(lambda start, stop: write(start, stop, *self.edges[start]), self.pieces)
 
     def finished(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(indptr, indices, values), cut off where the entries end."""
+        """Returns indptr, indices and values, cut off where the entries end."""
         indptr = ends(self.counts, self.counts.dtype)
         del self.arrays
         for array in (self.indices, self.values):

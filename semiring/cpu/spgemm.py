@@ -48,7 +48,7 @@ ROOMY = 1 << 16
 
 
 def with_arguments(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> tuple[CSR, CSR]:
-    """(A ⊗ B where the mask allows it, which k gave each entry), of an ⊕ that selects."""
+    """Returns A ⊗ B where the mask allows it, and which k gave each entry, for an ⊕ that selects."""
     C, found = _product(A, B, semiring, mask, complement, argument=True)
     return C, CSR.trusted(C.indptr, C.indices, found, C.shape)
 
@@ -77,7 +77,7 @@ def _cast(A: CSR, dtype: np.dtype, values: np.ndarray | None = None) -> CSR:
 def _product(
     A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool, argument: bool = False
 ) -> tuple[CSR, np.ndarray]:
-    """(the product, which k gave each entry, or with `argument` False nothing)."""
+    """Returns the product, and which k gave each entry, or with `argument` False nothing."""
     if B.ncols > max(ROOMY, 4 * B.nnz):
         return _by_columns_in_use(A, B, semiring, mask, complement, argument)
     index_type = np.result_type(A.indptr, B.indptr, *([mask.indptr] if isinstance(mask, CSR) else []))
@@ -108,7 +108,7 @@ def _arrays(A: CSR, index_type: np.dtype) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
-    """Is plain arithmetic exact, with nothing absent among the operands?"""
+    """True if plain arithmetic is exact, with nothing absent among the operands."""
     if semiring.mul.reads == "":
         return True
     zero = semiring.zero(A.dtype)
@@ -143,8 +143,7 @@ def _by_columns_in_use(
 
 
 def _scratch(ncols: int, room: int, zero: Any, index_type: np.dtype, places: np.dtype | None) -> tuple[np.ndarray, ...]:
-    """What a thread works with: the sums and which k gave them, the places listed, the bitmap and one of its words,
-    indices, values and which k gave them."""
+    """Allocates a thread's arrays: sums and their k, places, a bitmap and its words, indices, values and their k."""
     words = -(-ncols // 64) or 1
     return (
         np.full(ncols, zero, zero.dtype),
@@ -172,7 +171,7 @@ class _Masks:
             self.whole = (np.zeros(1, index_type), np.empty(0, index_type), 0)
 
     def rows(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, int]:
-        """(indptr, indices, the row that indptr begins with)."""
+        """Returns indptr, indices, and the row that indptr begins with."""
         if self.whole is not None:
             return self.whole
         assert self.dense is not None

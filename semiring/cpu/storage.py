@@ -21,17 +21,17 @@ from formats import Matrix
 from ..generic.layout import Layout
 
 Piece = tuple[int, int]
-"""What a thread takes: rows, segments or entries [start, stop), as the loops understand it."""
+"""A thread's share: rows, segments or entries [start, stop), as the loops understand it."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What loops are compiled with, for one semiring, dtype and order of ⊗'s operands.
+    """The functions that loops are compiled with, for one semiring, dtype and order of ⊗'s operands.
 
     zero: absent.  add: ⊕.  product: (matrix value, vector value) -> ⊗ of both, in the right order.  relax: (k, t, y,
-    reached, count) -> count: y_k ⊕= t, noting k in `reached` where y was the zero.  terminal: may a sum end at its
-    first term?  lanes: sums of a row to take side by side, where ⊕ selects and LLVM would not do so by itself.  number:
-    the dtype's scalar type.  compiled: the decorator that makes machine code of a loop.
+    reached, count) -> count: y_k ⊕= t, noting k in `reached` where y was the zero.  terminal: true if a sum may end at
+    its first term.  lanes: sums of a row to take side by side, where ⊕ selects and LLVM would not do so by itself.
+    number: the dtype's scalar type.  compiled: the decorator that makes machine code of a loop.
     """
 
     zero: Any
@@ -52,7 +52,7 @@ class Loops(Layout):
     """
 
     fills: ClassVar[bool] = True
-    """Does `gather` write every y_i of its piece, so that y need not be the zero at first?"""
+    """True if `gather` writes every y_i of its piece, so that y need not be the zero at first."""
 
     def __init__(self, t: Terms) -> None:
         raise NotImplementedError

@@ -110,7 +110,7 @@ def configure_graphblas() -> None:
 
 
 graphblas_forked = False
-"""Had a process that this one is forked from started SuiteSparse:GraphBLAS?"""
+"""True if a process that this one is forked from had started SuiteSparse:GraphBLAS."""
 
 
 def _begin_anew() -> None:
@@ -170,7 +170,7 @@ def share(work: Callable[[int], object], count: int) -> None:
 
 @contextmanager
 def _together() -> Iterator[Callable[..., Future[Any]]]:
-    """What begins work by the pool. After an exception in the block, or Ctrl-C, none of it goes on."""
+    """Yields the function that hands work to the pool. After an exception in the block, or Ctrl-C, all of it ends."""
     own = getattr(interrupts.here, "call", None)
     call, begun = own or Call(), list[Future[Any]]()
 
@@ -206,7 +206,7 @@ def _enter() -> None:
 
 
 def _is_within() -> bool:
-    """Is the calling thread one of the pool's?"""
+    """True if the calling thread is one of the pool's."""
     return getattr(interrupts.here, "work", False)
 
 

@@ -58,13 +58,13 @@ def _compiled(name: str, text: str) -> bytes:
 
 PROCESSORS = len(cores())
 MOST_THREADS = 8
-"""Of those that compile ahead. They and the caller are no more than the processors."""
+"""Most threads that compile ahead; with the caller they are no more than the processors."""
 
 Unit = tuple[Any, ...]
 """A function that gives a text, and its arguments."""
 
 _begun: dict[str, Future[bytes]] = {}
-"""What is compiled ahead, by name, until somebody asks for it."""
+"""Modules that are compiled ahead, by name, until they are asked for."""
 
 
 def ahead(*units: Unit) -> None:

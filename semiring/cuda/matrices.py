@@ -150,7 +150,7 @@ def _bits(A: CSR | CSC, predicate: Predicate, row: Any, col: Any) -> Array:
 
 
 def _dense(x: Any) -> tuple[Array | None, Array | None]:
-    """(x as an array, where it has an entry): None for no vector, and None for one that has them all."""
+    """Returns x as an array, and flags of its entries: None for no vector, and for one that has them all."""
     if not isinstance(x, SparseVector):
         return x, None
     flags = cupy().zeros(x.size, bool)

@@ -42,7 +42,7 @@ def intersection_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixW
 
 
 def _entries(A: CSR, zero: Any) -> tuple[Array, Array]:
-    """(keys, values) of A's entries other than `zero`."""
+    """Returns the keys and the values of A's entries other than `zero`."""
     present = slice(None) if zero is None else differs(A.values, zero)
     return merge.keys_of(A)[present], A.values[present]
 
@@ -149,7 +149,7 @@ def selected_by_blocks(A: CSR | CSC, predicate: Predicate, row: Any, col: Any, w
 
 
 def _written(A: Matrix, kept: Any, write: MatrixWrite) -> Any:
-    """What is kept of `A`, by the write rule, in A's format."""
+    """Writes the kept entries of `A` by the write rule, in A's format."""
     if write.mask is None and write.out is None:
         return kept
     by_row: Any = kept.to(CSR)
@@ -180,9 +180,9 @@ class Places:
 
 
 def _holds(A: Places, predicate: Predicate, of_major: Any, of_minor: Any) -> Array:
-    """For each place: does the predicate hold?
+    """Returns flags of the places where the predicate holds.
 
-    of_major, of_minor: (what a vector holds along the axis, where it has an entry); None for no vector, or everywhere.
+    of_major, of_minor: a vector's values along the axis, and flags of its entries; None for no vector, or everywhere.
     """
     major_values, in_major = (None if x is None else A.along(x) for x in of_major)
     minor_values, in_minor = (None if x is None else steps.taken(x, A.minor) for x in of_minor)
@@ -199,7 +199,7 @@ def _holds(A: Places, predicate: Predicate, of_major: Any, of_minor: Any) -> Arr
 
 
 def _dense(x: Any) -> tuple[Array | None, Array | None]:
-    """(x as an array, where it has an entry): None for no vector, and for a vector that has them all."""
+    """Returns x as an array, and flags of its entries: None for no vector, and for a vector that has them all."""
     if not isinstance(x, SparseVector):
         return x, None
     flags = x.place.xp.zeros(x.size, bool)

@@ -38,7 +38,7 @@ class Store:
     _warned: bool = field(default=False, init=False)
 
     def find(self, name: str) -> bytes | None:
-        """What was kept under a name; None if nothing was, or if somebody else may have written it."""
+        """Returns the file kept under a name; None if there is none, or another user may have written it."""
         for owner in dict.fromkeys((user(), ROOT)):
             try:
                 content = _read(self._folder(owner), name)

@@ -1,4 +1,4 @@
-"""What `algorithms.elimination` asks for: plans, numbers and answers, between matrices and arrays of the factor."""
+"""Plans, numbers and answers of `algorithms.elimination`, between matrices and arrays of the factor."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .plan import Plan, Prediction, planned, prediction, slots
 from .queries import Queries
 
 LONG = 1 << 24
-"""Operations, or arcs by sources, from which on Ctrl-C ends the wait."""
+"""Minimum operations, or arcs by sources, of work whose wait Ctrl-C ends."""
 
 INT64 = np.dtype(np.int64)
 SAFE = 2**62
-"""What no sum of int64 weights may reach."""
+"""Bound below which all sums of int64 weights must stay."""
 
 
 @dataclass
 class Analysis:
-    """What is known of a graph's factor before its numbers.
+    """The facts of a graph's factor before its numbers.
 
     A: of which the pattern counts.  how: who has found the order.  placed: the plan on GPUs, by device.
     """
@@ -87,12 +87,12 @@ class Engine:
 
     @property
     def rounded(self) -> bool:
-        """Are lengths sums or products of floats, which are rounded?"""
+        """True if lengths are sums or products of floats, which are rounded."""
         return is_rounded(self.A, self.s)
 
     @property
     def lengths(self) -> bool:
-        """Does no weight make a path better?"""
+        """True if no weight makes a path better."""
         return self.queries.lengths
 
     @property
@@ -169,8 +169,10 @@ def q_size(q: Queries) -> int:
 
 
 def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -> Engine:
-    """The numbers of A's factor.  before: of the same order; where its matrix has the same pattern, nothing is looked
-    up again."""
+    """Returns the engine with the numbers of A's factor.
+
+    before: of the same order; where its matrix has the same pattern, nothing is looked up again.
+    """
     plan = known.plan
     same = before is not None and all(
         mine is its or np.array_equal(mine, its)
@@ -206,19 +208,19 @@ def narrowed(found: Array, out: Array, s: Semiring) -> None:
 
 
 def is_rounded(A: CSR, s: Semiring) -> bool:
-    """Are lengths sums or products of floats, which are rounded?"""
+    """True if lengths are sums or products of floats, which are rounded."""
     return A.dtype.kind == "f" and s.mul.name not in ("min", "max", "first", "second")
 
 
 def weights_of(A: CSR, s: Semiring) -> tuple[bool, np.ndarray, bool]:
-    """(are they widened to int64?, the weights that numbers are made of, does none make a path better?)."""
+    """Returns true if weights are widened to int64, the weights of the numbers, and true if none improves a path."""
     gains = gains_by_length(A, s)
     wide = must_widen(A, s, gains)
     return wide, widened(A, s) if wide else full_values(A), not gains
 
 
 def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
-    """Are weights computed with in int64? OverflowError where parts of a path may be beyond what holds its length."""
+    """True if weights are computed with in int64; OverflowError if parts of a path may leave the dtype of lengths."""
     if not gains or s.mul != OPERATORS["plus"] or A.dtype == bool:
         return False
     wide, most = A.dtype.kind == "i", magnitude(A, s)
@@ -230,7 +232,7 @@ def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
 
 
 def is_fitting(A: CSR, s: Semiring) -> bool:
-    """Can no length leave the dtype's range?
+    """True if no length can leave the dtype's range.
 
     Where no weight makes a path better, the best walk is a path. What else saturates on the way is never the best.
     """

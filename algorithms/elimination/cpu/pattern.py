@@ -37,7 +37,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What does not depend on weights.
+    """The part of a factor that does not depend on weights.
 
     firsts: (s + 1,) the first position of each supernode, and n.  nodes: (n,) the supernode of each position.
     row_starts: (s + 1,); rows: the positions of each supernode's later neighbours, ascending.  above: (s,) the parent
@@ -200,7 +200,7 @@ def joined(pieces: np.ndarray, cost: np.ndarray, most: int) -> np.ndarray:
 
 @compiled
 def add_up(above, cost, size):
-    """Of each supernode the cost and the number of those in its subtree, itself included."""
+    """Adds up the cost and the number of the supernodes in the subtree of each, itself included."""
     for s in range(above.size):
         if above[s] >= 0:
             at = np.uintp(above[s])

@@ -29,12 +29,12 @@ NOBODY = 2**31 - 1
 """Where no target is known: more than any."""
 
 SHORT = 1 << 16
-"""Arcs from which on threads share a sweep."""
+"""Minimum arcs of a sweep that threads share."""
 
 
 @dataclass(frozen=True)
 class Queries:
-    """What answers them.
+    """The numbers of a factor, and the loops that answer queries from them.
 
     dtype: of the numbers, signed.  lengths: see `algebra`.
     """
@@ -58,7 +58,7 @@ class Queries:
         return self.numbers.known.zero
 
     def position(self, v: int) -> int:
-        """Of a vertex."""
+        """Returns the position of a vertex."""
         return int(self.plan.tree.place[v])
 
     def zeros(self, count: int) -> np.ndarray:
@@ -236,7 +236,7 @@ class Queries:
 
     @cached_property
     def meeting(self) -> tuple[Any, tuple[Any, ...]]:
-        """What finds a distance between two vertices, and what it reads: at hand, for it takes microseconds."""
+        """The loop that finds the distance between two vertices, and its arguments, as a call takes microseconds."""
         t, p, numbers = self.plan.tree, self.plan.pattern, (self.numbers.up, self.numbers.down)
         return climbing(*self._key)[2], (t.place, p.nodes, self.plan.records, p.rows, numbers)
 
@@ -329,7 +329,7 @@ def within(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def positions_above(positions: np.ndarray, t: Tree) -> np.ndarray:
-    """(n,) true of some positions and of all above."""
+    """Marks some positions and all above them in an array (n,)."""
     wanted = np.zeros(t.parent.size, bool)
     mark_above(positions, t.parent, wanted)
     return wanted

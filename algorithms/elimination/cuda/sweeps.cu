@@ -11,7 +11,7 @@
 // bins of subtrees, and a block goes down the levels of a bin by itself.
 
 constexpr int CLIMB_ROOM = 2048;   // ancestors in shared memory
-constexpr int SHARED_WORK = 8192;  // arcs of a panel from which on all blocks climb it
+constexpr int SHARED_WORK = 8192;  // minimum arcs of a panel that all blocks climb
 constexpr int PART = 8;            // positions of a panel whose arcs a thread follows then
 
 // Arcs to a position from the columns of its panel, at most some hundreds.

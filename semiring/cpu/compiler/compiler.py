@@ -88,7 +88,7 @@ def options(counting: bool) -> Options:
 
 @dataclass(frozen=True)
 class Way:
-    """How to compile.  counting: count references of arrays?  everything: for all that Numba knows (`target`)?"""
+    """How to compile.  counting: references of arrays are counted.  everything: for all Numba knows (`target`)."""
 
     counting: bool
     everything: bool
@@ -163,7 +163,7 @@ class Written:
         self.py_func, self.parameters = function, pysignature(function)
 
     def get_call_template(self, args: Any, kws: Any) -> tuple[Any, Any, Any, Any]:
-        """What types a call, the parameters, and the types that these get."""
+        """Returns the template that types a call, the parameters, and the types of these."""
         args = fold_arguments(self.parameters, args, kws, *FOLDED)
         known = _lowered(self.py_func, args)
         known.target_context.insert_user_function(known.fndesc, known.fndesc, [known.library])
@@ -233,7 +233,7 @@ def with_helpers(function: FunctionType) -> FunctionType:
 
 
 def for_numba(value: Any) -> Any:
-    """What a compiled function refers to, as Numba knows it: plain functions are compiled, too.
+    """Returns a value that a compiled function refers to as Numba knows it: plain functions are compiled, too.
 
     Each target has its own: before 0.67 Numba looks an operation up by its types alone, and finds the other target's.
     """
@@ -251,12 +251,12 @@ def _called(function: FunctionType) -> Any:
 
 
 def chosen(choose: Callable[..., Any]) -> Any:
-    """What is compiled as the function that `choose` returns for the types of a call."""
+    """Returns an intrinsic that compiles as the function which `choose` returns for the types of a call."""
     return _intrinsic(choose, choose)
 
 
 def across(step: FunctionType, arrays: int, lanes: int, rows: int, vectors: bool) -> Any:
-    """What is called as f(y, i, x, k, …, *numbers): y[i + lane] = step(y[i + lane], x[k + lane], …, *numbers).
+    """Makes an intrinsic f(y, i, x, k, …, *numbers): y[i + lane] = step(y[i + lane], x[k + lane], …, *numbers).
 
     arrays: how many of step's parameters are elements of arrays.  rows: how many times, each so many lanes further.
     vectors: LLVM makes one vector operation of all lanes: their number is known, and the loop is not unrolled before.
@@ -308,7 +308,7 @@ def _lanes(builder: Any, first: int, count: int, vectors: bool) -> Iterator[Any]
 
 
 def _hints(module: Any, width: int) -> Any:
-    """What tells LLVM not to unroll a loop, and to make vectors of so many turns; 0 for what it likes."""
+    """Makes metadata that keeps LLVM from unrolling a loop, and sets the width of vectors; 0 leaves it to LLVM."""
     hints = [module.add_metadata(["llvm.loop.unroll.disable"])]
     for name, value in (("vectorize.width", width), ("interleave.count", 1)) if width else ():
         hints.append(module.add_metadata([f"llvm.loop.{name}", ir.IntType(32)(value)]))
@@ -318,7 +318,7 @@ def _hints(module: Any, width: int) -> Any:
 
 
 def _intrinsic(like: Callable[..., Any], choose: Callable[..., Any]) -> Any:
-    """What is called with the parameters of `like`, and compiled as what `choose` returns for their types."""
+    """Makes an intrinsic with the parameters of `like` that compiles as what `choose` returns for their types."""
 
     def define(typing: Any, *arguments: Any) -> Any:
         arguments = tuple(map(types.unliteral, arguments))
@@ -343,7 +343,7 @@ def _with_parameters(define: Callable[..., Any], names: list[str], name: str) ->
 
 
 def _allocates(function: FunctionType, within: list[Any]) -> bool:
-    """Does a function name something that makes arrays, or one that does?"""
+    """True if a function names something that makes arrays, or a function that does."""
     if function in within:
         return False
     if ALLOCATES & set(function.__code__.co_names):

@@ -91,5 +91,5 @@ class Packed(Loops):
 
 
 def _rows(A: CompressedCSR) -> tuple[np.ndarray, ...]:
-    """What each loop takes first."""
+    """Returns the first arguments of each loop."""
     return A.indptr, A.words, A.bases, A.starts, A.values
