@@ -11,7 +11,7 @@ from formats.arrays import Device
 from .experiment import cell
 from .sections import Run, Section
 
-LONG = 24
+MIN_FOLDED_ROWS = 24
 """Minimum rows of a table that is folded."""
 POINT = 4 / 3
 """Pixels."""
@@ -231,7 +231,7 @@ def table_of(section: Section, run: Run) -> str:
             lines.append(f"<tr{class_('first') if k == 0 else ''}>{cells}</tr>")
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>\n" + "\n".join(lines) + "\n</tbody></table>"
     shown = scrolled(table, f"{section.title}, rows, on {run.place}")
-    if len(rows) < LONG:
+    if len(rows) < MIN_FOLDED_ROWS:
         return shown
     return f"<details><summary>All {len(rows):,} rows</summary>\n{shown}</details>\n"
 

@@ -251,7 +251,7 @@ FEW_LINES = {
     "algorithms/cli/bench.py",  # a file for each command
     "semiring/cpu/loops/segmented.py",  # a file for each format's loops
     "semiring/cuda/packing.py",  # a file for each file of kernels
-    "algorithms/siblings.py",  # what runs before semiring is imported
+    "algorithms/import_conflicts.py",  # what runs before semiring is imported
     "semiring/generic/layout.py",  # what a line of both backends' tables of formats is
 }
 

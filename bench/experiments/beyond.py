@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHARES, FEWER = (1.0, 0.5, 0.25, 0.1, 0.05), (1.0, 0.25, 0.1)
-MANY = 1 << 29
+MIN_NNZ_FOR_FEWER = 1 << 29
 """Minimum entries of a graph of which fewer shares are measured."""
 SCALES, LARGEST = (24, 25), (26, 27)
 """Scales of R-MAT graphs, but on a quick run. The largest are the last graphs."""
@@ -116,7 +116,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         del whole, told
         released(setting.device)
         known = {"graph": name, "n": A.nrows, "nnz": A.nnz, "matrix_bytes": A.nbytes}
-        for share in SHARES if A.nnz < MANY else FEWER:
+        for share in SHARES if A.nnz < MIN_NNZ_FOR_FEWER else FEWER:
             for row in at_share(A, TASKS, share, answers, place, setting):
                 yield known | row | {"stream_ms": rounded(row["floor_ms"] * rounds[row["contender"]])}
             for row in at_share(packed, PRODUCT, share, answers, place, setting):

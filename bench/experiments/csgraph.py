@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS, FIRST, SCIPY = "semiring", "semiring, first call", "SciPy"
-FEW = 10
+SOURCES = 10
 """Sources, where there are several."""
 
 Call = Callable[[Any, Any, list[int]], Any]
@@ -58,7 +58,7 @@ def whole(answer: Any) -> list[Any]:
     return [np.asarray(part) if isinstance(part, int) else part for part in answer]
 
 
-def each(answers: Any) -> list[Any]:
+def flattened(answers: Any) -> list[Any]:
     """Joins the answers of several searches: of one alone a processor would learn the branches by heart."""
     return [part for answer in answers for part in answer]
 
@@ -79,7 +79,7 @@ TASKS: dict[str, tuple[Call, Callable[[Any], list[Any]]]] = {
     "weak components": (lambda m, S, v: m.connected_components(S), whole),
     "strong components": (lambda m, S, v: m.connected_components(S, connection="strong"), together),
     "minimum_spanning_tree": (lambda m, S, v: m.minimum_spanning_tree(S), forest),
-    "breadth_first_order, 10 in turn": (lambda m, S, v: [m.breadth_first_order(S, i) for i in v], each),
+    "breadth_first_order, 10 in turn": (lambda m, S, v: [m.breadth_first_order(S, i) for i in v], flattened),
     "breadth_first_order, undirected": (lambda m, S, v: m.breadth_first_order(S, v[0], directed=False), whole),
     "breadth_first_tree": (lambda m, S, v: m.breadth_first_tree(S, v[0]), entries),
 }
@@ -139,7 +139,7 @@ def beside(call: Call, compared: Callable[[Any], list[Any]], A: CSR, setting: Se
     S = B.to_scipy()
     own = S if device == "cpu" else B.to(device=device).to_cupyx()
     first = int(np.diff(A.indptr).argmax())
-    vertices = [first, *np.random.default_rng(1).integers(0, A.nrows, FEW - 1).tolist()]
+    vertices = [first, *np.random.default_rng(1).integers(0, A.nrows, SOURCES - 1).tolist()]
     expected = compared(call(csgraph, S, vertices))
 
     def agrees(answer: Any) -> bool:

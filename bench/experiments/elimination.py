@@ -39,7 +39,7 @@ OURS, SEARCH, ROUTINGKIT = "semiring, factor", "semiring, search", "RoutingKit"
 FILES = {"NY": "USA-road-d.NY.gr.gz", "NE": "road-topo-NE.pace.gr.gz"}
 PART, CENTRE = 126_000, 100_000
 """Vertices of a part of New York, those next to one of them."""
-SOME, MANY, ENDS = 64, 256, 1000
+SOME, MANY_SOURCES, ENDS = 64, 256, 1000
 """Sources of a batch, and of one on a GPU alone; rows and columns of a table."""
 GRAPHS: dict[str, tuple[str, ...]] = {
     "cpu": ("NY", "NE", "grid256"),
@@ -122,7 +122,7 @@ def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
         runs: Runs = {OURS: lambda: F.solve(sources=case.many)}
         if A.nrows < LARGE:
             runs[SEARCH] = lambda: sssp(A, sources=case.many)
-        found[f"{MANY} to all"] = sssp(A, sources=case.many), runs
+        found[f"{MANY_SOURCES} to all"] = sssp(A, sources=case.many), runs
         if A.nrows == PART:
             found["all pairs"] = D, {OURS: lambda: F.solve(sources=range(PART))[case.some]}
     if S.how != "given":
@@ -206,7 +206,7 @@ def floors(case: Case) -> dict[str, float]:
         "numbers": 2 * vertex * S.entries + 8 * case.A.nnz,
         "one to all": sweep + n * vertex,
         "64 to all": sweep + SOME * n * vertex,
-        f"{MANY} to all": sweep + MANY * n * vertex,
+        f"{MANY_SOURCES} to all": sweep + MANY_SOURCES * n * vertex,
         "a pair": 8 * climbs,
         "table": 8 * above + len(case.sources) * len(case.targets) * vertex,
         "all pairs": sweep + n * n * vertex,
@@ -257,7 +257,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 def of_graph(A: CSR, order: np.ndarray | None, setting: Setting) -> Iterator[Row]:
     """The rows of a graph."""
     draw = np.random.default_rng(1)
-    some, sources, targets, many = (draw.integers(0, A.nrows, k).tolist() for k in (SOME, ENDS, ENDS, MANY))
+    some, sources, targets, many = (draw.integers(0, A.nrows, k).tolist() for k in (SOME, ENDS, ENDS, MANY_SOURCES))
     some[0] = 0
     if setting.quick:
         sources, targets = sources[:20], targets[:20]

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 OWN = "prototype"
 """Among the peers what is no other's: kernels of our own that did only this."""
 ROW_SECONDS = 4.0
-"""Seconds of the timed runs of a row: slow ones are repeated less often, but at least LEAST times."""
-LEAST = 3
+"""Seconds of the timed runs of a row: slow ones are repeated less often, but at least MIN_RUNS times."""
+MIN_RUNS = 3
 SLOW_SECONDS = 1.0
 """A definition that takes longer is not run again to be timed with its kernels compiled."""
 WITH_PARENTS = 1.4
@@ -264,7 +264,7 @@ def timed(ours: Callable[[], Any], peer: Callable[[], Any] | None, repeats: int,
     else:
         clocks = {"ms": lambda: host_ms(ours), "scipy_ms": lambda: host_ms(peer)}
         one_seconds += host_ms(peer) / 1e3
-    count = min(repeats, max(LEAST, int(ROW_SECONDS / one_seconds)))
+    count = min(repeats, max(MIN_RUNS, int(ROW_SECONDS / one_seconds)))
     taken: dict[str, list[float]] = {figure: [] for figure in clocks}
     for _ in range(max(count, 2)):
         for figure, clock in clocks.items():

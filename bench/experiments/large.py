@@ -103,10 +103,10 @@ def in_memory(setting: Setting) -> Iterator[Row]:
     whole.forget()
     del whole
     released(setting.device)
-    yield from within((scale, edge_factor), known, answers, setting, place)
+    yield from limited_rows((scale, edge_factor), known, answers, setting, place)
 
 
-def within(size: tuple[int, int], known: Row, answers: dict[str, Any], setting: Setting, place: Place) -> Iterator[Row]:
+def limited_rows(size: tuple[int, int], known: Row, answers: Any, setting: Setting, place: Place) -> Iterator[Row]:
     """The rows of the same matrix, made again, as much of which is resident as a limit has room for, beside vectors."""
     limit = known["matrix_bytes"] // 2 + VECTORS * known["n"] if setting.quick else LIMIT
     part = max(0.0, (limit - VECTORS * known["n"]) / known["matrix_bytes"])

@@ -55,7 +55,7 @@ CONNECTED = ("diameter", "average_shortest_path_length", "betweenness_centrality
 SECONDS = 1.0
 """Seconds that the later calls of a contender may take, but for a few."""
 
-SLOW = 5000
+SLOW_MS = 5000
 """Milliseconds of a first call above which neither it nor a later one is repeated."""
 
 TEN_MILLION = "rmat-10M"
@@ -69,10 +69,10 @@ TOO_LONG = {
 }
 """Functions that take NetworkX minutes."""
 
-MANY = 10**6
+MIN_LARGE_EDGES = 10**6
 """Minimum edges of a graph for which only backends are asked that convert it within seconds."""
 
-FEW = 600
+ALL_PAIRS_VERTICES = 600
 """Vertices of the part of a graph of which all pairs are asked for."""
 
 
@@ -110,7 +110,7 @@ def conversions(G: Any, setting: Setting) -> Iterator[Row]:
     """`from_networkx`, with names that are numbers and with others, beside a walk over all weights."""
     import networkx as nx
 
-    for task in ("from_networkx", "from_networkx, names")[: 1 if G.number_of_edges() >= MANY else 2]:
+    for task in ("from_networkx", "from_networkx, names")[: 1 if G.number_of_edges() >= MIN_LARGE_EDGES else 2]:
         H = nx.relabel_nodes(G, "vertex {}".format) if task.endswith("names") else G
         expected = sorted(weights_of(H))
 
@@ -137,7 +137,7 @@ def tasks(A: CSR) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
 
     G = A.to_networkx()
     source = int(np.diff(A.indptr).argmax())
-    part = G.subgraph(list(nx.bfs_tree(G, source))[:FEW]).copy()
+    part = G.subgraph(list(nx.bfs_tree(G, source))[:ALL_PAIRS_VERTICES]).copy()
     whole = part.to_undirected()
     yield from ((task, G, (source,)) for task in SINGLE)
     yield from ((task, G, ()) for task in DIRECTED)
@@ -189,7 +189,7 @@ def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Itera
             if first:
                 figures[f"{name}, first call"] = first
                 again = Contender(name, lambda call=call: plain(call()), agrees=agrees, watched=False)
-                if first["ms"] < SLOW:
+                if first["ms"] < SLOW_MS:
                     later.append(again)
                 else:
                     figures[name] = once(again)
@@ -213,7 +213,7 @@ def backends(edges: int) -> Iterator[list[str]]:
     ignored = nx.config.warnings_to_ignore
     nx.config.warnings_to_ignore = {*ignored, "cache"}
     try:
-        yield [OURS, *(name for name in (PEERS if edges < MANY else PEERS[:1]) if name in known)]
+        yield [OURS, *(name for name in (PEERS if edges < MIN_LARGE_EDGES else PEERS[:1]) if name in known)]
     finally:
         nx.config.warnings_to_ignore = ignored
 
@@ -231,7 +231,7 @@ def first_call(call: Callable[[], Any], G: Any, agrees: Callable[[Any], bool], r
         found = once(whole)  # which may compile
     except (NotImplementedError, nx.NetworkXException):
         return None
-    return contest([whole], min(repeats, 5), seconds=SECONDS)[""] if found["ms"] < SLOW else found
+    return contest([whole], min(repeats, 5), seconds=SECONDS)[""] if found["ms"] < SLOW_MS else found
 
 
 def plot(rows: list[Row]) -> Figure | None:

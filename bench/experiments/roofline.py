@@ -45,7 +45,7 @@ from semiring.vectors import degrees
 from .fused import parts, plain
 from .fused import same as equal
 from .fused_tasks import Problem, Task, tasks
-from .storage import Product, formats_of, graphs, products, same, stored
+from .storage import Product, copies_of, formats_of, graphs, products, same
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,7 +128,7 @@ def copy(source: Array, target: Array) -> Array:
 
 def product_rows(A: CSR, setting: Setting) -> Iterator[Row]:
     """mxv and vxm of float32 in every format, dense operand."""
-    made, refused = stored(A, setting.device)
+    made, refused = copies_of(A, setting.device)
     for fmt, why in refused.items():
         yield {"contender": fmt, "missing": why}
     for product in products(setting):

@@ -29,7 +29,7 @@ from semiring import MinPlus, mxv
 from semiring.tuning.timing import unkept
 
 from .roofline import NO_GRAPH, copied
-from .storage import stored
+from .storage import copies_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,7 +86,7 @@ def measured(A: CSR, setting: Setting, peak: float) -> Iterator[Row]:
     holed, expected = x, min_plus(A, x)
     if A.device == "cpu" and A.dtype.kind == "i":
         holed, expected = with_absent(A, x)
-    made, refused = stored(A, setting.device)
+    made, refused = copies_of(A, setting.device)
     for fmt, why in refused.items():
         yield {"contender": fmt, "missing": why}
     matrices = {fmt.__name__: unkept(M) for fmt, M in made.items()}

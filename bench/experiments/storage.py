@@ -155,7 +155,7 @@ def formats_of(verb: Verb[..., Any], device: Device) -> list[type[Matrix]]:
     return sorted(found, key=lambda fmt: fmt is not CSR)
 
 
-def stored(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str, str]]:
+def copies_of(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str, str]]:
     """Returns A in every format that takes it, and why the others do not."""
     made: dict[type[Matrix], Matrix] = {}
     refused: dict[str, str] = {}
@@ -181,7 +181,7 @@ def rows(setting: Setting) -> Iterator[Row]:
             yield {"graph": name, "n": None, "nnz": None, "contender": "every format", "missing": A}
             continue
         known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
-        made, refused = stored(A, setting.device)
+        made, refused = copies_of(A, setting.device)
         for fmt, why in refused.items():
             yield known | {"contender": fmt, "missing": why}
         costs = {fmt: conversion_ms(A, fmt) for fmt in made}

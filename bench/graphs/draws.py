@@ -13,7 +13,7 @@ from formats.places import kept_by_place
 
 from .randomness import blocks, hashed, library, mixed, numbers
 
-SPARE, FEW = 1.02, 1 << 16
+SPARE_FACTOR, SPARE_EDGES = 1.02, 1 << 16
 """Times the edges that a range of rows should have, and more, that there is room for at first."""
 THREADS, BLOCKS_EACH = 256, 8
 """Threads of a block, and blocks for each multiprocessor."""
@@ -57,7 +57,7 @@ def keys_of_rows(
         own = (src >= first) & (src < last) & (src != dst)
         return (src[own].astype(np.int64) - first) << 32 | dst[own]
     cp, edges = cupy(), edge_factor << scale
-    capacity = min(edges, int(share * edges * SPARE) + FEW)
+    capacity = min(edges, int(share * edges * SPARE_FACTOR) + SPARE_EDGES)
     while True:
         keys, count = cp.empty(capacity, np.int64), cp.zeros(1, np.uint64)
         drawing = *of_draws(scale, edge_factor, probabilities, seed), np.int64(first), np.int64(last)

@@ -48,17 +48,17 @@ def made_once(make: F) -> F:
     """Decorate a function that makes a thing of hashable arguments: equal ones give the same thing, also elsewhere."""
 
     @functools.wraps(make)
-    def found(*args: Any) -> Any:
+    def shared(*args: Any) -> Any:
         return cached(*args)
 
     @functools.lru_cache(maxsize=64)
     def cached(*args: Any) -> Any:
         thing = make(*args)
         if "_made" not in thing.__dict__:
-            made(thing, (found, args))
+            made(thing, (shared, args))
         return thing
 
-    return found  # type: ignore[return-value]
+    return shared  # type: ignore[return-value]
 
 
 def _has_name(function: FunctionType) -> bool:

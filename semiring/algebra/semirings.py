@@ -291,11 +291,11 @@ def find_semiring(semiring: Semiring | str) -> Semiring:
     if isinstance(semiring, Semiring):
         return semiring
     name = semiring if isinstance(semiring, str) else name_of(semiring, "a Semiring or its name")
-    return SEMIRINGS[name] if name in SEMIRINGS else _found(name)
+    return SEMIRINGS[name] if name in SEMIRINGS else _semiring_named(name)
 
 
 @made_once
-def _found(semiring: str) -> Semiring:
+def _semiring_named(semiring: str) -> Semiring:
     """Likewise, put together once."""
     add, _, mul = semiring.partition("_")
     if mul in POSITIONS and add in ("min", "max", "plus", "any"):

@@ -22,7 +22,7 @@ from . import exact
 from .plain import Operand, plain_operand
 from .ranges import holds_zero
 from .storage import STORED, Loops
-from .threads import PIECES_PER_THREAD, get_threads, joined, run
+from .threads import PIECES_PER_THREAD, get_threads, merged_pieces, run
 
 PLACES_OF_A_THREAD = 8
 """Minimum places for each element of y for another thread, with a y of its own, to make a scatter faster."""
@@ -101,7 +101,7 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
         y = parts[start] = np.full(extent, zero, A.dtype)
         loops.scatter(A, x, y, start, stop)
 
-    run(work, joined(loops.pieces(A, 1), most_parts(A.values.size, extent)))
+    run(work, merged_pieces(loops.pieces(A, 1), most_parts(A.values.size, extent)))
     total, *others = (parts[start] for start in sorted(parts))  # in order, for `any` takes the first
     for part in others:
         total = semiring.add(total, part)

@@ -17,7 +17,7 @@ from formats import Matrix, SparseVector
 from ..algebra.ops import Interval
 from ..algebra.semirings import Semiring
 from .plain import is_shipped
-from .ranges import exact_bounds, interval, matrix_interval, most_terms, within
+from .ranges import exact_bounds, fits_dtype, interval, matrix_interval, most_terms
 
 
 def needed(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
@@ -42,11 +42,11 @@ def sums_stay_within(dtype: np.dtype, A: Matrix, B: Matrix, semiring: Semiring) 
         return False
     zero = semiring.zero(A.dtype)
     intervals = matrix_interval(A, zero), matrix_interval(B, zero)
-    return within(exact_bounds(semiring, *intervals, most_terms(A)), dtype)
+    return fits_dtype(exact_bounds(semiring, *intervals, most_terms(A)), dtype)
 
 
 def _stays_within(dtype: np.dtype, A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
-    return semiring.add.name == "plus" and within(_bounds(A, x, semiring), dtype)
+    return semiring.add.name == "plus" and fits_dtype(_bounds(A, x, semiring), dtype)
 
 
 def _bounds(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> Interval:

@@ -24,10 +24,10 @@ from .lanes import WIDTH, across, copied, filled, on_stack, total
 PAIRWISE = 129
 """Values in a run up to which NumPy's order has no blocks."""
 
-SHORT = 4 * WIDTH
+MAX_VECTOR_RUN = 4 * WIDTH
 """Values in a run up to which it is added in whole vectors."""
 
-LONG = 4 * WIDTH
+MIN_LANES_RUN = 4 * WIDTH
 """Minimum values in a run for lanes to look for the best one."""
 
 
@@ -75,7 +75,7 @@ def _integer_sum(dtype: np.dtype) -> Any:
         found, room = np.int64(0), np.uintp(values.size) - e
         if end - e <= np.uintp(WIDTH) <= room:  # without a look whether the run is empty
             return min(max(total(values, e, end - e), low), high)
-        while np.uintp(WIDTH) <= end - e <= np.uintp(SHORT):
+        while np.uintp(WIDTH) <= end - e <= np.uintp(MAX_VECTOR_RUN):
             found += total(values, e, WIDTH)
             e += np.uintp(WIDTH)
         while e < end:  # long runs: LLVM makes a loop of vectors of it, and one for the rest
@@ -137,7 +137,7 @@ def finding(monoid: Monoid, dtype: np.dtype, everywhere: bool) -> Kernel:
         for r in range(start, stop):
             first, end = np.uintp(ends[r]), np.uintp(ends[r + 1])
             best, place, e = zero, end, first
-            if with_lanes and end - first >= np.uintp(LONG):
+            if with_lanes and end - first >= np.uintp(MIN_LANES_RUN):
                 clear(totals, zero)
                 clear(blocks, NONE)
                 block = 0

@@ -100,7 +100,7 @@ def exact_bounds(semiring: Semiring, a: Interval, b: Interval, terms: int) -> In
     return (min(low * terms, low, 0), max(high * terms, high, 0)) if semiring.add.name == "plus" else (low, high)
 
 
-def within(bounds: Interval, dtype: np.dtype) -> bool:
+def fits_dtype(bounds: Interval, dtype: np.dtype) -> bool:
     """True if the integer `dtype` holds every value between the bounds."""
     info = np.iinfo(dtype)
     return info.min <= bounds[0] and bounds[1] <= info.max

@@ -18,7 +18,7 @@ from ..verbs.verbs import mxv, reduce, reduce_lines, vxm
 from .storage import STORED
 from .threads import cut, cut_evenly, get_threads, run
 
-MANY = 1 << 12
+MIN_COMPILED_RUNS = 1 << 12
 """Minimum runs for a compiled loop to pay."""
 
 COLUMNS = 64
@@ -123,7 +123,7 @@ def fold_runs(monoid: Monoid, values: np.ndarray, starts: np.ndarray) -> np.ndar
 
 def _has_loop(monoid: Monoid, values: np.ndarray, runs: int) -> bool:
     """True if there is a compiled loop for the monoid, and it pays for so many runs."""
-    if runs < MANY or monoid.name == "times" or MONOIDS.get(monoid.name) != monoid:
+    if runs < MIN_COMPILED_RUNS or monoid.name == "times" or MONOIDS.get(monoid.name) != monoid:
         return False
     return monoid.op.saturating is None or values.dtype.kind != "i" or _sums_fit(values)
 

@@ -32,7 +32,7 @@ from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 BLOCK = 1 << 17
 """Entries that an operator or a predicate is given at a time."""
 
-AHEAD = 8
+PREFETCHED_ROWS = 8
 """How many rows before it is read a row is fetched."""
 
 Counts = Callable[[np.ndarray, int, int], int]
@@ -79,7 +79,7 @@ def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], np.ndarray]) -> np.nd
     return found
 
 
-def numbered(indptr: np.ndarray, first: int) -> np.ndarray:
+def row_numbers(indptr: np.ndarray, first: int) -> np.ndarray:
     """For each entry, its row, the rows being numbered from `first` on."""
     out = np.empty(indptr[-1], indptr.dtype)
     _number(read_only(indptr), first, out)
@@ -454,9 +454,9 @@ def _splice(matrix, part, rows, new, start, stop):
 def _find(matrix, rows, part, outside, at, start, stop):
     (indptr, indices), (part_indptr, part_indices) = matrix, part
     for k in range(start, stop):
-        if k + 2 * AHEAD < stop:
-            prefetched(indptr, np.intp(rows[k + 2 * AHEAD]))
-            prefetched(indices, np.intp(indptr[rows[k + AHEAD]]))
+        if k + 2 * PREFETCHED_ROWS < stop:
+            prefetched(indptr, np.intp(rows[k + 2 * PREFETCHED_ROWS]))
+            prefetched(indices, np.intp(indptr[rows[k + PREFETCHED_ROWS]]))
         e, end = np.uintp(indptr[rows[k]]), np.uintp(indptr[rows[k] + 1])
         p, p_end = np.uintp(part_indptr[k]), np.uintp(part_indptr[k + 1])
         while e < end:

@@ -27,7 +27,7 @@ from .exact import sums_stay_within
 from .gustavson import cut, kernels
 from .plain import could_saturate, is_shipped
 from .plain import terms as most_terms
-from .ranges import all_finite, exact_bounds, holds_zero, matrix_interval, within
+from .ranges import all_finite, exact_bounds, fits_dtype, holds_zero, matrix_interval
 from .rows import ends
 from .threads import get_threads, run
 
@@ -40,7 +40,7 @@ SMALL_PIECE = 1 << 14
 PARTS = 1 << 10
 """Pieces that rows are cut into at a time."""
 
-FEW = 1 << 26
+MAX_UNSIZED_ENTRIES = 1 << 26
 """Entries up to which a result's arrays are as long as they may become."""
 
 ROOMY = 1 << 16
@@ -122,7 +122,7 @@ def is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
     if A.dtype.kind == "b":
         return False
     intervals = matrix_interval(A, zero), matrix_interval(B, zero)
-    return within(exact_bounds(semiring, *intervals, most_terms(A, semiring)), A.dtype)
+    return fits_dtype(exact_bounds(semiring, *intervals, most_terms(A, semiring)), A.dtype)
 
 
 def _by_columns_in_use(
@@ -218,7 +218,7 @@ class _Result:
 
     def __init__(self, work: _Work, index_type: np.dtype, dtype: np.dtype, places: np.dtype | None) -> None:
         self.most = work.most
-        size = min(FEW, int(self.most[-1]))
+        size = min(MAX_UNSIZED_ENTRIES, int(self.most[-1]))
         self.counts = np.zeros(work.nrows, index_type)
         self.arrays = [np.empty(size, index_type), np.empty(size, dtype), np.empty(size if places else 0, places)]
         self.size, self.next = 0, 0

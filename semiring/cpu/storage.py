@@ -78,7 +78,7 @@ STORED: dict[type[Matrix], type[Loops]] = {}
 """The loops of each format that has some."""
 
 
-def stored(*formats: type[Matrix]) -> Callable[[type[Loops]], type[Loops]]:
+def loops_for(*formats: type[Matrix]) -> Callable[[type[Loops]], type[Loops]]:
     """Register the decorated loops for the formats."""
 
     def register(loops: type[Loops]) -> type[Loops]:

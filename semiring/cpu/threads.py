@@ -210,7 +210,7 @@ def _is_within() -> bool:
     return getattr(interrupts.here, "work", False)
 
 
-def joined(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+def merged_pieces(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
     """The same work in at most `most` pieces, each of some that follow each other."""
     each = max(1, -(-len(pieces) // most))
     return [(pieces[k][0], pieces[min(k + each, len(pieces)) - 1][1]) for k in range(0, len(pieces), each)]

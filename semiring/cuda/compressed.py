@@ -14,10 +14,10 @@ from . import tiles
 from .expand import expand_and_combine
 from .kernels import Kernels, Shape, shape_for
 from .push import Marks, compressed_spans, push, push_spans
-from .storage import Products, by_atomics, stored
+from .storage import Products, by_atomics, products_for
 
 
-@stored(CSR, CSC)
+@products_for(CSR, CSC)
 class Compressed(Products):
     """Sums are in the order of the entries: across the rows through the kept transpose."""
 

@@ -40,7 +40,7 @@ class Variant:
     clamped: bool = False
     argument: bool = False
 
-    def each(self, dtype: np.dtype) -> tuple[int, int, int]:
+    def tile(self, dtype: np.dtype) -> tuple[int, int, int]:
         """Rows and columns of a thread, and terms of a slab, that registers and shared memory have room for."""
         if not self.plain or dtype.itemsize > 4:
             return 4, 4, 8
@@ -49,7 +49,7 @@ class Variant:
 
 def gemm_text(semiring: Semiring, dtype: np.dtype, index: np.dtype, variant: Variant) -> str:
     """The CUDA text of the kernel."""
-    rows, cols, slab = variant.each(dtype)
+    rows, cols, slab = variant.tile(dtype)
     blocks = 2 if variant.plain else 1
     constants = {
         "BLOCKS": blocks,
@@ -87,7 +87,7 @@ def multiplied(X: Array, Y: Array, semiring: Semiring, argument: bool) -> Any:
         ends = _plain_ends(X, Y, semiring) if rows * terms * cols >= PLAIN_FROM else None
         variant = Variant(ends is not None, bool(ends), argument)
         clamp, beyond = ends or (0, 0)
-        each_row, each_col, _ = variant.each(dtype)
+        each_row, each_col, _ = variant.tile(dtype)
         grid = (-(-cols // (SIDE * each_col)), -(-rows // (SIDE * each_row)))
         sizes = (np.int64(rows), np.int64(terms), np.int64(cols), dtype.type(clamp), dtype.type(beyond))
         _kernel(semiring, dtype, index, variant)(grid, (SIDE * SIDE,), (X, Y, *sizes, Z, which))

@@ -78,7 +78,7 @@ SHORT_ROWS = Shape(256, 8)
 LONG_ROWS = Shape(512, 3)
 """For rows of many: 12 % faster on R-MAT graphs, and as much slower on roads."""
 
-LONG_FROM = 5
+LONG_ROW_ENTRIES = 5
 """Entries a row, on average, from which rows are long."""
 
 ALIGN = 32
@@ -87,7 +87,7 @@ ALIGN = 32
 PUSHED = 1024
 """Entries that a block pushes at a time."""
 
-SORTED_AT_ONCE = 2048
+MAX_SORTED_PLACES = 2048
 """Places that a block sorts in shared memory after a push."""
 
 SEGMENT_SHAPE = Shape(1024, 2)
@@ -111,7 +111,7 @@ def translation_unit(
     files = [(here / name).read_text(encoding="utf-8") for name in names]
     constants = {
         "THREADS": shape.threads, "ITEMS": shape.items, "ALIGN": ALIGN, "PUSHED": PUSHED,
-        "SORTED_AT_ONCE": SORTED_AT_ONCE, "SEGMENT_THREADS": SEGMENT_SHAPE.threads,
+        "MAX_SORTED_PLACES": MAX_SORTED_PLACES, "SEGMENT_THREADS": SEGMENT_SHAPE.threads,
         "SEGMENT_ITEMS": SEGMENT_SHAPE.items, "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
     }  # fmt: skip
     sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {size};\n" for name, size in constants.items())
@@ -169,7 +169,7 @@ def kernels_for(
 
 def shape_for(nnz: int, nrows: int) -> Shape:
     """The shape for rows of that many entries on average."""
-    return LONG_ROWS if nnz > LONG_FROM * nrows else SHORT_ROWS
+    return LONG_ROWS if nnz > LONG_ROW_ENTRIES * nrows else SHORT_ROWS
 
 
 _kernels = kept_by_place(512)(Kernels)

@@ -13,11 +13,11 @@ from ..algebra.semirings import Semiring
 from . import tiles
 from .kernels import Kernels, Shape, shape_for
 from .push import Marks, ends_of, push, push_spans
-from .storage import Products, by_atomics, stored
+from .storage import Products, by_atomics, products_for
 from .tiles import step_of
 
 
-@stored(COO)
+@products_for(COO)
 class Listed(Products):
     def shape(self, A: Any) -> tuple[Shape, np.dtype]:
         return shape_for(A.nnz, A.shape[A.major]), A.outer.dtype

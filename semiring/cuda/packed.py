@@ -14,10 +14,10 @@ from ..algebra.semirings import Semiring
 from . import tiles
 from .kernels import PACKED, Kernels, Shape, shape_for
 from .push import Marks, compressed_spans, push, push_spans
-from .storage import Products, by_atomics, stored
+from .storage import Products, by_atomics, products_for
 
 
-@stored(CompressedCSR)
+@products_for(CompressedCSR)
 class Packed(Products):
     """Sums are in the order of the entries: across the rows through the kept transpose, which is packed as well."""
 

@@ -10,11 +10,11 @@ from formats.arrays import Array, cupy
 from ..algebra.semirings import Semiring
 from .kernels import Kernels
 from .push import Marks, push
-from .storage import Products, by_atomics, stored
+from .storage import Products, by_atomics, products_for
 from .tiles import step_of
 
 
-@stored(ELL)
+@products_for(ELL)
 class Padded(Products):
     def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         y = cupy().empty(A.shape[A.major], A.dtype)

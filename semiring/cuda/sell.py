@@ -15,7 +15,7 @@ from formats.storage.compressed import expand
 from ..algebra.semirings import Semiring
 from .kernels import CHUNKS, Kernels
 from .push import Marks, ends_of, push, push_spans
-from .storage import Products, by_atomics, stored
+from .storage import Products, by_atomics, products_for
 from .tiles import step_of
 
 LANES = 32
@@ -56,7 +56,7 @@ def cut_strips(A: SELL, piece: int = PIECE) -> Cuts:
     return Cuts(first_part, expand(first_part), xp.flatnonzero(count).astype(index_type))
 
 
-@stored(SELL)
+@products_for(SELL)
 class Sell(Products):
     """Sums are in the order of the entries along the rows; across them atomics decide, so ⊕ is idempotent.
 

@@ -144,10 +144,10 @@ class Terms:
         nnz, nrows = a[1].size, shape[0]
         k = steps_for(TERMS, index, 4, TERMS_HEAD)
         self.shape, self.before = shape, cp.empty(nnz + 1, np.int64)
-        k.each("count_terms", nnz, (a[1], np.int64(nnz), b[0], self.before))
+        k.loop("count_terms", nnz, (a[1], np.int64(nnz), b[0], self.before))
         totals(self.before, nnz, self.before)
         lists, told = cp.empty((classes, nrows), index), cp.zeros(classes + 2, np.uint64)
-        k.each("list_rows", nrows, (a[0], np.int64(nrows), self.before, lists, told))
+        k.loop("list_rows", nrows, (a[0], np.int64(nrows), self.before, lists, told))
         *counts, self.of_long, self.count = told.tolist()
         *light, self.middle, self.long = (rows[:count] for rows, count in zip(lists, counts, strict=True))
         self.light = tuple(zip(LIGHT, light, strict=True))

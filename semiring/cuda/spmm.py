@@ -31,7 +31,7 @@ STEPS_OF_A_LANE = 64
 """Entries of a chunk for each lane: fewer lanes take shorter chunks, so that there are enough of these."""
 
 FILES = ("threads.cu", "columns.cu", "common.cu", "spmm.cu")
-FEW = 3
+MAX_VECTOR_COLUMNS = 3
 """Columns that as many products with a vector are faster for."""
 
 VECTOR_BYTES = 16
@@ -113,7 +113,7 @@ def _needs(A: Matrix, fmt: type[Matrix], columns: int) -> dict[str, int]:
 def _(A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: bool, allowed: Any) -> Any:
     if isinstance(A, Dense) and semiring.mul.reads != "":
         return with_dense(A, X, semiring, matrix_first, argument)
-    if X.shape[1] <= FEW and not argument:
+    if X.shape[1] <= MAX_VECTOR_COLUMNS and not argument:
         return by_columns(A, X, semiring, matrix_first, argument, allowed)
     rows = A if isinstance(A, CSR) else dense_mxm.rows_of(A)
     if X.shape[1] == 1:

@@ -80,7 +80,7 @@ class Steps:
             let_share(kernel, shared)
         kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
-    def each(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
+    def loop(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
         """Launch a kernel that loops, for so many things, a thread each."""
         self.launch(name, min(-(-things // THREADS), self._largest), arguments)
 

@@ -66,7 +66,7 @@ STORED: dict[type[Matrix], Products] = {}
 """The products of each format that has some."""
 
 
-def stored(*formats: type[Matrix]) -> Callable[[type[Products]], type[Products]]:
+def products_for(*formats: type[Matrix]) -> Callable[[type[Products]], type[Products]]:
     """Register the decorated products for the formats."""
 
     def register(products: type[Products]) -> type[Products]:

@@ -142,7 +142,7 @@ def selected_by_blocks(A: CSR | CSC, predicate: Predicate, row: Any, col: Any, w
 
     def holds(block: Any, first: int, last: int) -> Array:
         of_block = tuple(None if x is None else x[first:last] for x in of_major)
-        numbers, along = partial(steps.numbered, block.indptr, first), partial(spread, indptr=block.indptr)
+        numbers, along = partial(steps.row_numbers, block.indptr, first), partial(spread, indptr=block.indptr)
         return _holds(Places(A.major, block.indices, block.values, numbers, along), predicate, of_block, of_minor)
 
     return _written(A, steps.kept(part, steps.flagged(part, holds)), write)

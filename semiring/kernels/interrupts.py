@@ -21,7 +21,7 @@ from formats.undisturbed import begun, outcome
 
 R = TypeVar("R")
 
-LONG = 1 << 18
+MIN_INTERRUPTIBLE_NNZ = 1 << 18
 """Minimum entries for which handing a compiled loop to another thread costs little beside the loop."""
 
 

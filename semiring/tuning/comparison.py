@@ -206,7 +206,7 @@ def compare(
 
     chosen = [find_format(fmt) for fmt in formats] if formats is not None else []
     tried = dict.fromkeys([type(A), *(chosen or [fmt for fmt, backend in product.table if backend == device])])
-    made, refused = stored(A, tried)
+    made, refused = copies_of(A, tried)
     from statistics import median, quantiles
 
     expected, dtype = call(made[type(A)]), common_dtype(s, A, operand)
@@ -285,7 +285,7 @@ def operand_for(
     return SparseVector(present[present < size], values[present[present < size]], size).to(device=device)
 
 
-def stored(A: Matrix, formats: Iterable[type[Matrix]]) -> tuple[dict[type[Matrix], Matrix], dict[type[Matrix], str]]:
+def copies_of(A: Matrix, formats: Iterable[type[Matrix]]) -> tuple[dict[type[Matrix], Matrix], dict[type[Matrix], str]]:
     """Returns A in every format that takes it, and the errors of the others."""
     made: dict[type[Matrix], Matrix] = {}
     refused: dict[type[Matrix], str] = {}

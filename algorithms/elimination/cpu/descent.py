@@ -25,7 +25,7 @@ from .algebra import Algebra, algebra
 from .pattern import Pattern, Tree, Work
 from .trees import ONE
 
-WIDE = 8
+MIN_RUN_POSITIONS = 8
 """Minimum positions of a supernode for a run of its own."""
 
 
@@ -54,7 +54,7 @@ class Descent:
 def descent(t: Tree, p: Pattern, w: Work) -> Descent:
     """The order of the sweeps of a factor."""
     n, widths, rows = t.order.size, np.diff(p.firsts), np.diff(p.row_starts)
-    wide, heights = widths >= WIDE, np.zeros(n, np.int32)
+    wide, heights = widths >= MIN_RUN_POSITIONS, np.zeros(n, np.int32)
     measure_heights(t.parent, heights)
     units = np.flatnonzero(~wide[p.nodes] | (np.arange(n) == p.firsts[p.nodes]))  # a position, or a supernode's first
     nodes = p.nodes[units]

@@ -25,11 +25,11 @@ from .pattern import Tree, tree
 from .plan import Plan, Prediction, planned, prediction, slots
 from .queries import Queries
 
-LONG = 1 << 24
+MIN_LONG_WORK = 1 << 24
 """Minimum operations, or arcs by sources, of work whose wait Ctrl-C ends."""
 
 INT64 = np.dtype(np.int64)
-SAFE = 2**62
+MAX_INT64_SUM = 2**62
 """Bound below which all sums of int64 weights must stay."""
 
 
@@ -102,7 +102,7 @@ class Engine:
 
     def solve(self, sources: list[int], rows: np.ndarray) -> None:
         """Fill a row from each source; OverflowError if a finite distance does not fit."""
-        q, many = self.queries, q_size(self.queries) * len(sources) >= LONG
+        q, many = self.queries, q_size(self.queries) * len(sources) >= MIN_LONG_WORK
         out = np.empty(rows.shape, INT64) if self.wide else rows
         worst = interruptible(lambda: q.several(sources, out), many)
         if self.wide:
@@ -116,7 +116,7 @@ class Engine:
         """Fill a row from each source with the distances to targets."""
         q, zero = self.queries, self.s.zero(self.A.dtype)
         found = np.empty(out.shape, INT64) if self.wide else out
-        interruptible(lambda: q.table(sources, targets, found), found.size * 64 >= LONG)
+        interruptible(lambda: q.table(sources, targets, found), found.size * 64 >= MIN_LONG_WORK)
         if self.wide:
             self.narrow(found, out)
         elif not self.fitting:
@@ -181,7 +181,7 @@ def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -
     where = before.slots if before is not None and same else slots(A.indptr, A.indices, plan)
     wide, weights, lengths = weights_of(A, s)
     numbers = interruptible(
-        functools.partial(eliminated, plan, where, weights, s, lengths), known.prediction.operations >= LONG
+        functools.partial(eliminated, plan, where, weights, s, lengths), known.prediction.operations >= MIN_LONG_WORK
     )
     return Engine(A, s, Queries(plan, numbers, s, weights.dtype, lengths), where, wide, is_fitting(A, s))
 
@@ -224,7 +224,7 @@ def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
     if not gains or s.mul != OPERATORS["plus"] or A.dtype == bool:
         return False
     wide, most = A.dtype.kind == "i", magnitude(A, s)
-    if most < np.inf and A.nrows * most >= (SAFE if wide else float(np.finfo(A.dtype).max) / 2):
+    if most < np.inf and A.nrows * most >= (MAX_INT64_SUM if wide else float(np.finfo(A.dtype).max) / 2):
         other = ", or A.astype('float64')" if A.dtype != np.float64 else ""
         dtype = INT64 if wide else A.dtype
         raise OverflowError(f"lengths of {A.nrows:,} such weights may not fit {dtype}: take sssp{other}")

@@ -25,7 +25,7 @@ from semiring.cpu.lanes import lowest, ones
 
 from .trees import ONE, neighbours
 
-FEW = 256
+MAX_VERTICES_WITHOUT_METIS = 256
 """Vertices up to which METIS is not asked."""
 
 LEAF = 64
@@ -42,7 +42,7 @@ def find_order(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, str
     """Orders the vertices of the graph of A ∪ Aᵀ for elimination, and names the method."""
     n = indptr.size - 1
     starts, ends = both_ways(indptr, indices)
-    if n > FEW and ends.size < 2**31:
+    if n > MAX_VERTICES_WITHOUT_METIS and ends.size < 2**31:
         if find_spec("pymetis") is not None:
             return by_metis(starts, ends), "METIS"
         warn_slow(

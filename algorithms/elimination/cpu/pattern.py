@@ -173,7 +173,7 @@ def work(p: Pattern) -> Work:
     most = max(1, int(below[p.above < 0].sum()) // PIECES)
     roots = np.flatnonzero((below <= most) & ((p.above < 0) | (below[p.above] > most)))
     pieces = np.stack((roots - size[roots] + 1, roots + 1), axis=1)
-    pieces, inside = joined(pieces, below[roots], most), np.zeros(nodes + 1, np.int64)
+    pieces, inside = merged_pieces(pieces, below[roots], most), np.zeros(nodes + 1, np.int64)
     np.add.at(inside, pieces[:, 0], 1)
     np.add.at(inside, pieces[:, 1], -1)
     top = np.flatnonzero(np.cumsum(inside[:-1]) == 0).astype(np.int32)
@@ -184,7 +184,7 @@ def work(p: Pattern) -> Work:
     return Work(pieces, top, offsets, end)
 
 
-def joined(pieces: np.ndarray, cost: np.ndarray, most: int) -> np.ndarray:
+def merged_pieces(pieces: np.ndarray, cost: np.ndarray, most: int) -> np.ndarray:
     """Neighbouring ranges as one while they cost no more than `most`."""
     found: list[list[int]] = []
     spent = 0

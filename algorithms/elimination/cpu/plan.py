@@ -12,7 +12,7 @@ from formats.arrays import Array
 from semiring.cpu.kernels import compiled
 
 from .climbs import WORDS, records
-from .descent import WIDE, Descent, descent
+from .descent import MIN_RUN_POSITIONS, Descent, descent
 from .pattern import Pattern, Tree, Work, find_slots, pattern, tree, work
 from .trees import ONE
 
@@ -54,7 +54,7 @@ def prediction(t: Tree) -> Prediction:
     height = measure(t.parent, depth) if counts.size else 0
     ends = last_of_supernodes(t)
     most, widths = int(counts.max(initial=0)), np.diff(np.flatnonzero(ends), prepend=-1)
-    arcs, rows, wide = int(counts.sum()), counts[ends], widths >= WIDE
+    arcs, rows, wide = int(counts.sum()), counts[ends], widths >= MIN_RUN_POSITIONS
     own = widths * (widths - 1) // 2 + (widths - 1) * rows  # of a wide supernode, beyond its rows
     operations = int((counts * (counts - 1)).sum())
     return Prediction(arcs, operations, int(height), rows.size, int(rows.sum()), most, arcs - int(own[wide].sum()))

@@ -32,7 +32,7 @@ from numba.core.utils import pysignature
 from numba.extending import intrinsic
 
 from ...kernels.content import references
-from . import alike
+from . import reuse_ir
 from .arguments import ALIGNED, C_CONTIGUOUS, MachineCode
 from .entry import Entry
 from .references import Helper
@@ -131,7 +131,7 @@ def _add_entry(target: Any, library: Any, name: str, described: Any) -> None:
     kinds, called = (described.argtypes, described.restype, _way.get()), described.llvm_func_name
     if kinds in _entries:
         text, entry, before = _entries[kinds]
-        alike.add_renamed(library, text, {entry: name, before: called})
+        reuse_ir.add_renamed(library, text, {entry: name, before: called})
     else:
         Entry(target, library, name, described)
         _entries[kinds] = library.texts[-1], name, called
@@ -187,9 +187,9 @@ jit_registry[Kernels] = lambda **options: Written
 _lowered_already: WeakKeyDictionary[FunctionType, dict[Any, Any]] = WeakKeyDictionary()
 _for_numba: tuple[WeakKeyDictionary[Any, Any], WeakKeyDictionary[Any, Any]] = WeakKeyDictionary(), WeakKeyDictionary()
 """Helpers and functions for Numba: for our target, and for all that Numba knows."""
-_first_of_its_kind: dict[Any, alike.Known] = {}
+_first_of_its_kind: dict[Any, reuse_ir.Known] = {}
 _entries: dict[Any, tuple[str, str, str]] = {}
-_being_lowered: list[alike.Known] = []
+_being_lowered: list[reuse_ir.Known] = []
 
 
 def _lowered(function: FunctionType, arguments: tuple[Any, ...]) -> Any:
@@ -197,9 +197,9 @@ def _lowered(function: FunctionType, arguments: tuple[Any, ...]) -> Any:
     known, way = _lowered_already.setdefault(function, {}), _way.get()
     key = arguments, way
     if key not in known:
-        kind = alike.key_of(function, arguments, way)
+        kind = reuse_ir.key_of(function, arguments, way)
         first = _first_of_its_kind.get(kind)
-        made = None if first is None else alike.like(first, function, _lowered)
+        made = None if first is None else reuse_ir.like(first, function, _lowered)
         known[key] = _lowered_by_numba(function, arguments, way, kind) if made is None else made
     if _being_lowered:
         _being_lowered[-1].within.append((function, arguments, known[key]))
@@ -212,7 +212,7 @@ def _lowered_by_numba(function: FunctionType, arguments: tuple[Any, ...], way: W
     library = target.codegen().create_library(function.__name__)
     numbas = (function.__module__ or "").startswith("numba.")  # what exec defines may have no module
     parts: Any = function if numbas else with_helpers(function), arguments, None, options(way.counting), {}, library
-    own = alike.Known(function, None)
+    own = reuse_ir.Known(function, None)
     _being_lowered.append(own)
     try:
         own.lowered = compiler.compile_extra(typing, target, *parts, pipeline_class=Pipeline)

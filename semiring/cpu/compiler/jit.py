@@ -63,7 +63,7 @@ class Kernel(Helper):
 
         def made() -> Callable[..., Any]:
             if kinds not in self._entries:
-                entry = _loaded(*_found(self.parts[0], kinds), kinds)
+                entry = _loaded(*_kernel_code(self.parts[0], kinds), kinds)
                 self._entries = self._entries | {kinds: entry}  # others may be at it
             return self._entries[kinds]
 
@@ -89,7 +89,7 @@ CALLS_NUMBA = b"N"
 """The byte kept before machine code that calls Numba's functions in C."""
 
 
-def _found(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
+def _kernel_code(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
     """Returns a kernel's name and machine code: from disk, or else compiled and kept there."""
     key = hashlib.sha256(repr((content(function), kinds, _identity())).encode()).hexdigest()
     name = f"kernel_{key}"
@@ -121,7 +121,7 @@ def _identity() -> tuple[Any, ...]:
     from llvmlite import binding as llvm
 
     here = Path(__file__)
-    text = b"".join(here.with_name(f"{name}.py").read_bytes() for name in ("alike", "compiler", "entry", "target"))
+    text = b"".join(here.with_name(f"{name}.py").read_bytes() for name in ("compiler", "entry", "reuse_ir", "target"))
     processor = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_process_triple()
     versions = version("numba"), version("llvmlite"), np.__version__, platform.python_version()
     return hashlib.sha256(text).hexdigest(), *versions, *processor

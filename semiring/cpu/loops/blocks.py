@@ -12,11 +12,11 @@ import numpy as np
 
 from formats import CSB
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
 
 
-@stored(CSB)
+@loops_for(CSB)
 class Blocks(Loops):
     """A piece is rows of blocks."""
 

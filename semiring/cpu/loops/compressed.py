@@ -8,14 +8,14 @@ import numpy as np
 
 from formats import CSC, CSR
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
 
 ANY = np.ones(1, bool)
 """In the place of a mask, where there is none."""
 
 
-@stored(CSR, CSC)
+@loops_for(CSR, CSC)
 class Compressed(Loops):
     """A row ends early where its sum is final, and is left out where nobody asks for it."""
 

@@ -9,12 +9,12 @@ import numpy as np
 from formats import Dense
 
 from ..lanes import across, filled, on_stack
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut, get_threads
 from .compressed import ANY
 
 
-@stored(Dense)
+@loops_for(Dense)
 class EveryPosition(Loops):
     """A piece is rows. Booleans are bytes, hence `number`."""
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from formats import COO
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_at_segments
 
 BLOCK = 2048
 """Entries that are multiplied before they are added up: 8 to 16 KiB of products."""
 
 
-@stored(COO)
+@loops_for(COO)
 class Listed(Loops):
     """A piece is a part of the list that cuts no row."""
 

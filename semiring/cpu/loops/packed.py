@@ -9,12 +9,12 @@ import numpy as np
 from formats import CompressedCSR, Matrix
 from formats.storage.orientation import by_columns, by_rows
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
 from .compressed import ANY
 
 
-@stored(CompressedCSR)
+@loops_for(CompressedCSR)
 class Packed(Loops):
     """A row ends early where its sum is final, and is left out where nobody asks for it."""
 

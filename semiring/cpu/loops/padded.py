@@ -8,14 +8,14 @@ import numpy as np
 
 from formats import ELL
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut, get_threads
 
 BLOCK = 1 << 14
 """Rows whose part of y stays in the L1 cache while slots stream by."""
 
 
-@stored(ELL)
+@loops_for(ELL)
 class Padded(Loops):
     """A piece is rows; slot by slot of all of them, or row by row where the first term decides."""
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from formats import SELL
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
 
 
-@stored(SELL)
+@loops_for(SELL)
 class Sell(Loops):
     """A piece is chunks. The totals of a chunk's rows stay in a cache while its slots stream by."""
 
