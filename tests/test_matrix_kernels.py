@@ -39,9 +39,10 @@ from semiring.algebra.ops import OPERATORS
 from semiring.algebra.predicates import on_position
 from semiring.cpu import reductions, rows
 from semiring.cpu import threads as pool
-from semiring.generic import matrices as by_keys
 from semiring.verbs import steps
 from semiring.verbs.masks import MatrixWrite
+
+from . import array_programs as by_keys
 
 SEEDS = range(20)
 

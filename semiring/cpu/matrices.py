@@ -4,7 +4,7 @@
     extract                 a row costs its entries; a column a search in each row, or what is kept by columns
     assign                  the rows that it writes are merged, and those between them are copied whole
 
-The array programs in `generic` say the same by keys of positions, and are what the tests compare these with.
+Tests compare them with array programs by keys of positions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Verbs on compressed matrices other than products, by kernels: row by row or entry by entry, without keys or sorting.
 
-What they compute is said by the array programs in `generic`, which the tests compare them with.
+Tests compare them with array programs by keys of positions.
 """
 
 from __future__ import annotations
