@@ -45,9 +45,7 @@ class EveryPosition(Products):
     def scatter(self, k: Kernels, A: Dense, x: Array, semiring: Semiring) -> Array:
         return fold_rows(k, A, x)
 
-    def push(
-        self, k: Kernels, A: Dense, x: SparseVector, semiring: Semiring, *, matrix_first: bool
-    ) -> SparseVector | None:
+    def push(self, k: Kernels, A: Dense, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:
         return SparseVector.from_dense(fold_rows(k, A, x), semiring.zero(A.dtype))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ..algebra.semirings import MONOIDS, Semiring
 from ..generic.dense import by_columns
 from ..verbs.registry import Vector
 from ..verbs.verbs import dense_dense
-from .compile import load
+from .compile import load, text_of
 from .steps import NOTHING
 
 SIDE = 16
@@ -50,22 +49,13 @@ class Variant:
 def gemm_text(semiring: Semiring, dtype: np.dtype, index: np.dtype, variant: Variant) -> str:
     """The CUDA text of the kernel."""
     rows, cols, slab = variant.tile(dtype)
-    blocks = 2 if variant.plain else 1
-    constants = {
-        "BLOCKS": blocks,
-        "ROWS": rows,
-        "COLS": cols,
-        "SLAB": slab,
-        "ARGUMENT": variant.argument,
-        "CLAMPED": variant.clamped,
-    }
-    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
+    sizes = {"BLOCKS": 2 if variant.plain else 1, "ROWS": rows, "COLS": cols, "SLAB": slab}
+    constants = text_of((), **sizes, ARGUMENT=variant.argument, CLAMPED=variant.clamped)
     plain = f"#define PLAIN {int(variant.plain)}\n"
     if variant.plain:
         for name, text in (("add", PLAIN_ADD[semiring.add.name]), ("mul", PLAIN_MUL[semiring.mul.name])):
             plain += f"__device__ __forceinline__ T plain_{name}(T a, T b) {{ return (T)({text}); }}\n"
-    file = (Path(__file__).parent / "gemm.cu").read_text(encoding="utf-8")
-    return "\n".join((prelude(semiring, dtype, index), sizes, plain, file))
+    return "\n".join((prelude(semiring, dtype, index), constants, plain, text_of(("gemm.cu",)).lstrip("\n")))
 
 
 @kept_by_place(256)

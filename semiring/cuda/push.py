@@ -97,19 +97,19 @@ def _marked(k: Kernels, scratch: Scratch) -> tuple[Array, Array]:
 
 def compressed_spans(k: Kernels, indptr: Array, rows: Array) -> tuple[Array, Array]:
     """Returns where the entries of the given rows start and end; see `push_spans`."""
-    cp, count = cupy(), rows.size
-    if count <= MAX_SCANNED_ROWS:
-        spans = cp.empty(2 * count, rows.dtype)
-        k.spans_scanned((1,), k.block, (rows, k.index(count), indptr, spans))
-        return spans, spans[count:]
-    starts, lengths = (cp.empty(count, rows.dtype) for _ in range(2))
-    k.spans_compressed(k.grid(count), k.block, (rows, k.index(count), indptr, starts, lengths))
-    return starts, ends_of(lengths)
+    count = rows.size
+    if count > MAX_SCANNED_ROWS:
+        return spans_by(k, k.spans_compressed, rows, indptr)
+    spans = cupy().empty(2 * count, rows.dtype)
+    k.spans_scanned((1,), k.block, (rows, k.index(count), indptr, spans))
+    return spans, spans[count:]
 
 
-def ends_of(lengths: Array) -> Array:
-    """How many entries there are in each span and those before it."""
-    return cupy().cumsum(lengths, dtype=lengths.dtype)
+def spans_by(k: Kernels, kernel: Any, rows: Array, *places: Any) -> tuple[Array, Array]:
+    """Returns the spans of the given rows, which a kernel finds in the places; see `push_spans`."""
+    starts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
+    kernel(k.grid(rows.size), k.block, (rows, k.index(rows.size), *places, starts, lengths))
+    return starts, cupy().cumsum(lengths, dtype=lengths.dtype)
 
 
 def push_spans(

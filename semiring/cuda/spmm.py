@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..algebra.codegen import Index, prelude, sum_bytes, types_of
 from ..algebra.semirings import Law, Semiring
 from ..generic.dense import by_columns, dense_needs, with_dense
 from ..verbs.verbs import dense_mxm
-from .compile import load
+from .compile import load, text_of
 from .kernels import ARGUMENTS, kernels_for, shape_for
 from .steps import NOTHING
 from .tiles import gather_arguments, step_of
@@ -83,14 +82,9 @@ def spmm_text(
     semiring: Semiring, dtype: np.dtype, index: Index, matrix_first: bool, columns: Columns, argument: bool
 ) -> str:
     """The CUDA text of the kernels."""
-    here = Path(__file__).parent
-    constants = {
-        "THREADS": THREADS, "CHUNK": columns.chunk, "LANES": columns.lanes, "WIDE": columns.wide, "ARGUMENT": argument
-    }  # fmt: skip
-    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
-    files = (here / name for name in FILES)
-    texts = (path.read_text(encoding="utf-8") for path in files)
-    return "\n".join((prelude(semiring, dtype, index, matrix_first), sizes, *texts))
+    sizes = {"CHUNK": columns.chunk, "LANES": columns.lanes, "WIDE": columns.wide}
+    text = text_of(FILES, THREADS=THREADS, **sizes, ARGUMENT=argument)
+    return "\n".join((prelude(semiring, dtype, index, matrix_first), text))
 
 
 @kept_by_place(256)
