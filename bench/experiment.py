@@ -18,10 +18,10 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -161,6 +161,33 @@ def measured(
             write(partial, [*kept, rows[-1]]) if first else append(partial, rows[-1:])
         first = False
     return rows
+
+
+def rows_by_graph(
+    setting: Setting, graphs: Iterable[tuple[str, Callable[[], Any]]], rows_of: Callable[[str, Any], Iterable[Row]]
+) -> Iterator[Row]:
+    """Yields the rows of each wanted graph, with its name and size, or those that an interrupted run has left.
+
+    graphs: names, and functions that make the graph, or return a row that says why it is missing.
+    """
+    for name, make in graphs:
+        if not setting.wants(name):
+            continue
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        released(setting.device)
+        A = make()
+        if isinstance(A, dict):
+            yield {"graph": name} | A
+            continue
+        yield from ({"graph": name, "n": A.nrows, "nnz": A.nnz} | row for row in rows_of(name, A))
+        del A
+
+
+def no_file(contender: str, file: str) -> Row:
+    """A row that says that a graph's file is not there."""
+    return {"contender": contender, "missing": f"{file} is not there: say --data FOLDER"}
 
 
 def released(device: Device) -> None:

@@ -25,43 +25,13 @@ from typing import Any
 
 from formats.arrays import Device, cupy, equals, finish, namespace
 from semiring.tuning.timing import (
-    THREE,
     Disagreement,
-    batch_of,
     batched_clock,
-    device_ms,
     event_ms,
     host_ms,
     in_turns,
     rounded,
-    wall_ms,
 )
-
-__all__ = [
-    "Row",
-    "RESULTS",
-    "THREE",
-    "Contender",
-    "Disagreement",
-    "append",
-    "contest",
-    "device_ms",
-    "host_ms",
-    "interleaved",
-    "interleaved_on_gpu",
-    "json_line",
-    "machine",
-    "medians_ms",
-    "on_the_host",
-    "once",
-    "peak_bytes",
-    "rounded",
-    "rows_file",
-    "slug",
-    "timed",
-    "verify",
-    "wall_ms",
-]
 
 RESULTS = Path(__file__).parent / "results"
 """The folder of the rows that are kept."""
@@ -149,43 +119,6 @@ def _clock(contender: Contender) -> Callable[[Callable[[], Any]], float]:
     """Returns the clock of a contender's calls, in milliseconds."""
     waits = contender.device == "cuda" and not contender.batched
     return event_ms if waits else batched_clock(contender.run, contender.device)
-
-
-def interleaved(contenders: list[Contender], repeats: int) -> dict[str, list[float]]:
-    """Seconds of each contender, one run of each in turn, so that a noisy moment hits them all."""
-    for contender in contenders:
-        verify(contender)
-    seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
-    for _ in range(repeats):
-        for contender in contenders:
-            start = time.perf_counter()
-            contender.run()
-            seconds[contender.name].append(time.perf_counter() - start)
-    return seconds
-
-
-def medians_ms(seconds: dict[str, list[float]]) -> dict[str, float]:
-    """The median of each contender, in milliseconds."""
-    return {name: round(median(times) * 1e3, 3) for name, times in seconds.items()}
-
-
-def interleaved_on_gpu(contenders: list[Contender], repeats: int) -> dict[str, dict[str, float]]:
-    """The median `device_ms`, `event_ms` and `wall_ms` of each contender, one run of each in turn."""
-    for contender in contenders:
-        verify(contender)
-    batches = [batch_of(contender.run) for contender in contenders]
-    times: dict[str, dict[str, list[float]]] = {
-        contender.name: {"device_ms": [], "event_ms": [], "wall_ms": []} for contender in contenders
-    }
-    for _ in range(repeats):
-        for contender, batch in zip(contenders, batches, strict=True):
-            figures = times[contender.name]
-            figures["device_ms"].append(device_ms(contender.run, batch))
-            figures["event_ms"].append(event_ms(contender.run))
-            figures["wall_ms"].append(wall_ms(contender.run))
-    return {
-        name: {figure: round(median(taken), 5) for figure, taken in figures.items()} for name, figures in times.items()
-    }
 
 
 def timed(solve: Callable[[], Any], repeats: int, device: Device) -> float:

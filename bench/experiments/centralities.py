@@ -25,7 +25,7 @@ import numpy as np
 
 import algorithms as ours
 from bench import plots
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, no_file, rows_by_graph
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.measure import Contender, Disagreement, contest, rounded
 from bench.peers import PEERS, facts
@@ -194,11 +194,11 @@ GRAPHS: dict[str, tuple[str, ...]] = {
 QUICK: dict[str, tuple[str, ...]] = {"grid8": TASKS, "rmat6, one way": ONE_WAY}
 
 
-def made(name: str, setting: Setting) -> CSR | None:
-    """The graph with lengths in int32; None where its file is not there."""
+def made(name: str, setting: Setting) -> CSR | Row:
+    """The graph with lengths in int32, or a row that says that its file is not there."""
     if name == "NY":
         path = (setting.data or Path()) / NEW_YORK
-        roads: Any = read(path).to(device=setting.device) if path.exists() else None
+        roads: Any = read(path).to(device=setting.device) if path.exists() else no_file(OURS, NEW_YORK)
         return roads
     if name == "grid8":
         return grid(8, dtype=np.int32, device=setting.device)
@@ -208,21 +208,15 @@ def made(name: str, setting: Setting) -> CSR | None:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """A row for each library, task and graph."""
-    for name, tasks in (QUICK if setting.quick else GRAPHS).items():
-        if not setting.wants(name):
-            continue
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = made(name, setting)
-        if A is None:
-            yield {"graph": name, "contender": OURS, "missing": f"{NEW_YORK} is not there: say --data FOLDER"}
-            continue
+    graphs = QUICK if setting.quick else GRAPHS
+
+    def of_graph(name: str, A: CSR) -> Iterator[Row]:
         host: Any = A.to(device="cpu")
         some, forms = chosen(host), Forms(host)
-        for task in tasks:
-            for row in beside(task, A, forms, some, setting):
-                yield {"graph": name, "task": task, "n": A.nrows, "nnz": A.nnz} | row
+        for task in graphs[name]:
+            yield from ({"task": task} | row for row in beside(task, A, forms, some, setting))
+
+    return rows_by_graph(setting, [(name, partial(made, name, setting)) for name in graphs], of_graph)
 
 
 class Forms:

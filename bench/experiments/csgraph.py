@@ -20,10 +20,11 @@ import numpy as np
 from algorithms import csgraph as ours
 from algorithms.data import rome99
 from bench import plots
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, no_file, rows_by_graph
 from bench.graphs import rmat
-from bench.measure import THREE, Contender, contest, rounded
+from bench.measure import Contender, contest, rounded
 from formats import CSR, from_edges, read
+from semiring.tuning.timing import THREE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -99,8 +100,8 @@ LARGE = "rmat18"
 """The graph of four million edges, for a GPU."""
 
 
-def made(name: str, setting: Setting) -> CSR | None:
-    """The graph; None where its file is not there."""
+def made(name: str, setting: Setting) -> CSR | Row:
+    """The graph, or a row that says that its file is not there."""
     if name == "rome99":
         return read(rome99).to(CSR)
     if name == "dense512":
@@ -109,7 +110,7 @@ def made(name: str, setting: Setting) -> CSR | None:
     if name == LARGE:
         return rmat(18, dtype=np.int32)
     path = (setting.data or Path()) / FILES[name]
-    return read(path).to(CSR) if path.exists() else None
+    return read(path).to(CSR) if path.exists() else no_file(OURS, FILES[name])
 
 
 def rows(setting: Setting) -> Iterator[Row]:
@@ -117,18 +118,12 @@ def rows(setting: Setting) -> Iterator[Row]:
     graphs = {"rome99": TASKS} if setting.quick else {name: TASKS for name in FILES}
     if not setting.quick:
         graphs |= {"rome99": TASKS | SLOW, "dense512": DENSE} | ({} if setting.device == "cpu" else {LARGE: TASKS})
-    for name in filter(setting.wants, graphs):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = made(name, setting)
-        if A is None:
-            missing = f"{FILES[name]} is not there: say --data FOLDER"
-            yield {"graph": name, "contender": OURS, "missing": missing}
-            continue
+
+    def of_graph(name: str, A: CSR) -> Iterator[Row]:
         for task, how in graphs[name].items():
-            for row in beside(*how, A, setting):
-                yield {"graph": name, "task": task, "n": A.nrows, "nnz": A.nnz} | row
+            yield from ({"task": task} | row for row in beside(*how, A, setting))
+
+    return rows_by_graph(setting, [(name, partial(made, name, setting)) for name in graphs], of_graph)
 
 
 def beside(call: Call, compared: Callable[[Any], list[Any]], A: CSR, setting: Setting) -> Iterator[Row]:

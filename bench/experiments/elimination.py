@@ -22,7 +22,7 @@ import numpy as np
 
 from algorithms import Factor, factor, sssp, symbolic_factor
 from bench import plots
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, no_file
 from bench.graphs import grid, roads
 from bench.measure import Contender, contest, once, rounded
 from bench.peers import PEERS, facts
@@ -246,8 +246,7 @@ def rows(setting: Setting) -> Iterator[Row]:
             continue
         known = made(name, setting)
         if known is None:
-            file = FILES[name.removeprefix("part of ")]
-            yield {"graph": name, "contender": OURS, "missing": f"{file} is not there: say --data FOLDER"}
+            yield {"graph": name} | no_file(OURS, FILES[name.removeprefix("part of ")])
             continue
         A, order = known
         for row in of_graph(A, order, setting):

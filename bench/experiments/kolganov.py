@@ -21,9 +21,10 @@ from algorithms import boruvka, trace
 from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import rmat_both_ways
 from bench.laboratory.boruvka import Hybrid, both_rows, measured_share
-from bench.measure import THREE, Contender, contest, rounded
+from bench.measure import Contender, contest, rounded
 from formats import CSR, Matrix
 from formats.arrays import Device, finish
+from semiring.tuning.timing import THREE
 
 from .afanasyev import DEGREE, cliques
 from .teps import FOREST, PLACE, Graph, Others, Way, implementation, measured, on_host, panel, reference, same

@@ -30,11 +30,12 @@ from bench import plots
 from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import fifth, predecessors
 from bench.laboratory import VARIANTS, da2cf_by
-from bench.measure import THREE, Contender, contest, once, rounded, verify
+from bench.measure import Contender, contest, once, rounded, verify
 from formats import CSR, Dense, Matrix
 from formats.arrays import Array, Device, to_device
 from formats.storage.orientation import by_columns
 from semiring import MinPlus
+from semiring.tuning.timing import THREE
 
 from .no_atomic import NO_ATOMIC, f_gpu_no_atomic
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from algorithms.data import rome99
 from bench import plots
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, no_file, rows_by_graph
 from bench.graphs import rmat
 from bench.measure import Contender, contest, once, rounded
 from formats import CSR, from_networkx, read
@@ -76,8 +76,8 @@ ALL_PAIRS_VERTICES = 600
 """Vertices of the part of a graph of which all pairs are asked for."""
 
 
-def made(name: str, setting: Setting) -> CSR | None:
-    """The graph; None where its file is not there."""
+def made(name: str, setting: Setting) -> CSR | Row:
+    """The graph, or a row that says that its file is not there."""
     if name == "rome99":
         return read(rome99).to(CSR)
     if name == TEN_MILLION:
@@ -85,25 +85,22 @@ def made(name: str, setting: Setting) -> CSR | None:
     if name.startswith("rmat"):
         return rmat(int(name[4:]), dtype=np.int32)
     path = setting.data / FILES[name] if setting.data else None
-    return read(path).to(CSR) if path is not None and path.exists() else None
+    return read(path).to(CSR) if path is not None and path.exists() else no_file(OURS, FILES[name])
 
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Rows for each function and graph."""
-    for name in filter(setting.wants, ("rome99",) if setting.quick else GRAPHS):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = made(name, setting)
-        if A is None:
-            yield {"graph": name, "contender": OURS, "missing": f"{FILES[name]} is not there: say --data FOLDER"}
-            continue
-        for row in conversions(A.to_networkx(), setting):
-            yield {"graph": name, "n": A.nrows, "nnz": A.nnz} | row
-        for task, G, given in tasks(A):
-            if task not in TOO_LONG.get(name, ()):
-                for row in beside(task, G, given, setting):
-                    yield {"graph": name, "task": task, "n": len(G), "nnz": G.number_of_edges()} | row
+    graphs = ("rome99",) if setting.quick else GRAPHS
+    return rows_by_graph(setting, [(name, partial(made, name, setting)) for name in graphs], partial(of_graph, setting))
+
+
+def of_graph(setting: Setting, name: str, A: CSR) -> Iterator[Row]:
+    """The rows of a graph."""
+    yield from conversions(A.to_networkx(), setting)
+    for task, G, given in tasks(A):
+        if task not in TOO_LONG.get(name, ()):
+            for row in beside(task, G, given, setting):
+                yield {"task": task, "n": len(G), "nnz": G.number_of_edges()} | row
 
 
 def conversions(G: Any, setting: Setting) -> Iterator[Row]:

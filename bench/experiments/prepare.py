@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, rows_by_graph
 from bench.graphs import operand, rmat
 from bench.measure import Contender, Disagreement, contest
 from formats import (
@@ -51,19 +51,16 @@ def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Every step, and a product in every order, of each graph."""
-    for name, make in graphs(setting):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        released(setting.device)
-        A = make()
-        known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
+
+    def of_graph(_: str, A: CSR) -> Iterator[Row]:
         permutations = {by: vertex_order(A, by) for by in ORDERS}
         verify(A, permutations)
         for step, run in steps(A, permutations).items():
             contender = Contender(step, run, agrees=lambda _: True, device=setting.device, watched=False)
-            yield known | {"contender": step} | contest([contender], setting.repeats)[step]
-        yield from (known | row for row in numberings(A, permutations, setting.repeats))
+            yield {"contender": step} | contest([contender], setting.repeats)[step]
+        yield from numberings(A, permutations, setting.repeats)
+
+    return rows_by_graph(setting, graphs(setting), of_graph)
 
 
 def steps(A: Matrix, permutations: dict[str, Array]) -> dict[str, Callable[[], Any]]:

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, rows_by_graph
 from bench.graphs import library
 from bench.measure import Contender, contest, rounded
 from bench.products import cusparse
@@ -63,22 +63,15 @@ def rows(setting: Setting) -> Iterator[Row]:
     row = kept[0] if kept else copied(setting)
     peak = row["gb_per_second"]
     yield row
-    for name, make in graphs(setting):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = make()
-        if isinstance(A, str):
-            yield {"graph": name, "n": None, "nnz": None, "contender": "everything", "missing": A}
-            continue
-        known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
+
+    def of_graph(name: str, A: CSR) -> Iterator[Row]:
         for found in (*product_rows(A, setting), *algorithm_rows(name, A, setting)):
             if "ms" in found:
                 rate = found["bytes_moved"] / found["ms"] / 1e6
                 found |= {"gb_per_second": rounded(rate), "share_of_copy": rounded(rate / peak)}
-            yield known | found
-        del A
-        released(setting.device)
+            yield found
+
+    yield from rows_by_graph(setting, graphs(setting), of_graph)
 
 
 # --- copy -------------------------------------------------------------------------------------------------------------
@@ -237,15 +230,8 @@ ROOFLINE = Experiment(
     ),
     rows=rows,
     columns=(
-        "graph",
-        "nnz",
-        "contender",
-        "ms",
-        "bytes_moved",
-        "gb_per_second",
-        "share_of_copy",
-        "ran",
-        "edges_relaxed",
+        *("graph", "nnz", "contender", "ms", "bytes_moved"),
+        *("gb_per_second", "share_of_copy", "ran", "edges_relaxed"),
     ),
     plot=plot,
     roads=True,

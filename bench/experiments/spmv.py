@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, rows_by_graph
 from bench.graphs import operand, rmat, spmv_graph, spmv_names, uniform
 from bench.measure import Contender, contest, on_the_host, rounded
 from bench.products import BARE, CUSPARSE, bare, cusparse, min_plus
@@ -65,17 +65,12 @@ def rows(setting: Setting) -> Iterator[Row]:
     kept = setting.kept_rows(NO_GRAPH)
     copy = kept[0] if kept else copied(setting)
     yield copy
-    for name, make in graphs(setting):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = make()
-        known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
+
+    def of_graph(_: str, A: CSR) -> Iterator[Row]:
         for dtype in ("float32",) if setting.quick else ("float32", "int32"):
-            for row in measured(A.astype(dtype), setting, copy["gb_per_second"]):
-                yield known | {"dtype": dtype} | row
-        del A
-        released(setting.device)
+            yield from ({"dtype": dtype} | row for row in measured(A.astype(dtype), setting, copy["gb_per_second"]))
+
+    yield from rows_by_graph(setting, graphs(setting), of_graph)
     if setting.device == "cuda":
         yield from setting.kept_rows(TINY) or host_time()
 
@@ -185,15 +180,8 @@ SPMV = Experiment(
     ),
     rows=rows,
     columns=(
-        "graph",
-        "nnz",
-        "dtype",
-        "contender",
-        "ms",
-        "to_peer",
-        "bytes_per_entry",
-        "gb_per_second",
-        "share_of_copy",
+        *("graph", "nnz", "dtype", "contender", "ms"),
+        *("to_peer", "bytes_per_entry", "gb_per_second", "share_of_copy"),
     ),
     plot=plot,
     roads=True,

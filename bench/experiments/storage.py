@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, rows_by_graph
 from bench.graphs import ROADS, grid, operand, rmat, roads, uniform
 from bench.measure import Contender, contest, rounded
 from bench.products import BARE, bare, cusparse, min_plus
@@ -84,17 +84,17 @@ FAMILIES = (
 """But for the roads, which are in a file."""
 
 
-def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR | str]]]:
+def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR | Row]]]:
     """Yields the name of each family, and the function that makes its graph, or says why it is missing."""
     yield "roads", partial(road_graph, setting)
     for family in FAMILIES:
         yield family.name, partial(family.make, *family.size(setting), device=setting.device)
 
 
-def road_graph(setting: Setting) -> CSR | str:
-    """The roads on the device, or why they are missing."""
+def road_graph(setting: Setting) -> CSR | Row:
+    """The roads on the device, or a row that says why they are missing."""
     if setting.data is None or not (setting.data / ROADS).exists():
-        return f"left out: needs --data with {ROADS}"
+        return {"contender": "everything", "missing": f"left out: needs --data with {ROADS}"}
     return roads(setting.data / ROADS, device=setting.device)
 
 
@@ -172,24 +172,15 @@ def copies_of(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Every product in every format on every graph; what a graph's formats take to make is measured once."""
-    for name, make in graphs(setting):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = make()
-        if isinstance(A, str):
-            yield {"graph": name, "n": None, "nnz": None, "contender": "every format", "missing": A}
-            continue
-        known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
+
+    def of_graph(_: str, A: CSR) -> Iterator[Row]:
         made, refused = copies_of(A, setting.device)
-        for fmt, why in refused.items():
-            yield known | {"contender": fmt, "missing": why}
+        yield from ({"contender": fmt, "missing": why} for fmt, why in refused.items())
         costs = {fmt: conversion_ms(A, fmt) for fmt in made}
         for product in products(setting):
-            for row in measured(A, product, made, costs, setting):
-                yield known | row
-        del A, made
-        released(setting.device)
+            yield from measured(A, product, made, costs, setting)
+
+    return rows_by_graph(setting, graphs(setting), of_graph)
 
 
 def measured(
@@ -297,19 +288,8 @@ FORMATS = Experiment(
     ),
     rows=rows,
     columns=(
-        "graph",
-        "nnz",
-        "product",
-        "dtype",
-        "contender",
-        "ms",
-        "to_csr",
-        "bytes_per_entry",
-        "padding",
-        "kept_bytes",
-        "conversion_ms",
-        "first_ms",
-        "break_even",
+        *("graph", "nnz", "product", "dtype", "contender", "ms", "to_csr"),
+        *("bytes_per_entry", "padding", "kept_bytes", "conversion_ms", "first_ms", "break_even"),
     ),
     plot=plot,
     roads=True,
