@@ -28,6 +28,7 @@ from semiring.tuning.timing import (
     Disagreement,
     batched_clock,
     event_ms,
+    finished_ms,
     host_ms,
     in_turns,
     rounded,
@@ -123,14 +124,7 @@ def _clock(contender: Contender) -> Callable[[Callable[[], Any]], float]:
 
 def timed(solve: Callable[[], Any], repeats: int, device: Device) -> float:
     """The median of seconds that a call takes, everything on the device finished."""
-    taken = []
-    for _ in range(repeats):
-        finish(device)
-        start = time.perf_counter()
-        solve()
-        finish(device)
-        taken.append(time.perf_counter() - start)
-    return median(taken)
+    return median(finished_ms(solve, device) for _ in range(repeats)) / 1e3
 
 
 def peak_bytes(call: Callable[[], Any], device: Device) -> int:

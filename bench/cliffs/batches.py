@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,10 @@ from bench.experiments.fused_tasks import NEW_YORK
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.limits import COLUMNS, Limits, Timed, insist, limited, no_plot, row
 from formats import CSR, Matrix, from_edges, read
-from formats.arrays import finish, to_device
+from formats.arrays import to_device
 from semiring import MinPlus, PlusTimes, mxm, mxv, reduce, select, vxm
 from semiring.cpu.threads import configure_graphblas
+from semiring.tuning.timing import finished_ms
 
 GRAPHBLAS = "python-graphblas"
 SOURCES = 64
@@ -94,14 +94,10 @@ def measured(case: Case, setting: Setting) -> Timed:
     taken: list[list[float]] = [[] for _ in calls]
     for _ in range(setting.repeats):
         for times, call in zip(taken, calls, strict=True):
-            finish(setting.device)
-            start = perf_counter()
-            call()
-            finish(setting.device)
-            times.append(perf_counter() - start)
-        if sum(map(sum, taken)) > SECONDS:
+            times.append(finished_ms(call, setting.device))
+        if sum(map(sum, taken)) > 1e3 * SECONDS:
             break
-    ms, *others = (1e3 * median(times) for times in taken)
+    ms, *others = map(median, taken)
     limit = case.other if isinstance(case.other, float) else None
     name = f"{case.name}, {'GPU' if setting.device == 'cuda' else 'CPU'}"
     return limited(LIMITS, name, case.graph, ms, case.beside, others[0] if others else limit)

@@ -6,7 +6,6 @@ of what is read and written once, at 3 TB/s. Results are compared with the CPU's
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
@@ -16,8 +15,9 @@ import numpy as np
 
 from bench.graphs.recursive import rmat
 from formats import CSB, CSR, CompressedCSR, Matrix, SparseVector
-from formats.arrays import Array, cupy, finish, to_device
+from formats.arrays import Array, cupy, to_device
 from semiring import MinPlus, PlusTimes, assign, ewise_add, ewise_mult, extract, mxv, reduce, select, transpose, vxm
+from semiring.tuning.timing import wall_ms
 
 BYTES_PER_MS = 3e9
 """At 3 TB/s."""
@@ -129,14 +129,7 @@ def same(there: Any, here: Any) -> bool:
 
 def call_ms(call: Callable[[], Any]) -> float:
     """The median of single calls, each waited for."""
-    times = []
-    for _ in range(CALLS + 3):
-        finish("cuda")
-        start = time.perf_counter()
-        call()
-        finish("cuda")
-        times.append(1e3 * (time.perf_counter() - start))
-    return median(times[3:])
+    return median([wall_ms(call) for _ in range(CALLS + 3)][3:])
 
 
 def rows(scale: int = 20) -> Iterator[tuple[str, float, float, bool]]:

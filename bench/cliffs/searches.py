@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csgraph
 
 from algorithms import bfs, boruvka, scc
+from bench.experiments.fused_tasks import same_weight
 from bench.graphs import grid, rmat, uniform
 from bench.measure import Disagreement
 from bench.peers import gap
 from formats import CSR, read
 from semiring import threads
+from semiring.tuning.timing import host_ms
 
 from . import VOTES
 
@@ -56,7 +57,7 @@ def rows(folder: Path, shrink: int = 0, calls: int = 9) -> Iterator[tuple[str, f
             times: list[tuple[float, float]] = []
             for _ in range(calls):
                 A = copy(case.A) if case.fresh else case.A
-                times.append((milliseconds(lambda A=A, case=case: case.ours(A)), milliseconds(case.theirs)))
+                times.append((host_ms(lambda A=A, case=case: case.ours(A)), host_ms(case.theirs)))
             ours, theirs = (round(median(taken), 3) for taken in zip(*times, strict=True))
             yield case.name, ours, case.peer, theirs
 
@@ -107,13 +108,6 @@ def copy(A: CSR) -> CSR:
     return CSR.trusted(*A.components)
 
 
-def milliseconds(call: Callable[[], Any]) -> float:
-    """Returns the milliseconds of a call."""
-    start = perf_counter()
-    call()
-    return (perf_counter() - start) * 1e3
-
-
 def same_partition(label: np.ndarray, other: np.ndarray) -> bool:
     """True if both name the same components, ours by their smallest vertices."""
     first = np.full(int(other.max()) + 1, label.size)
@@ -124,8 +118,3 @@ def same_partition(label: np.ndarray, other: np.ndarray) -> bool:
 def ascends(level: np.ndarray, order: np.ndarray) -> bool:
     """True if the order lists all vertices that have a level, and goes by levels."""
     return order.size == np.count_nonzero(level >= 0) and bool((np.diff(level[order]) >= 0).all())
-
-
-def same_weight(forest: Any, other: Any) -> bool:
-    """True if both forests have as many edges and the same weight."""
-    return forest.nnz == other.nnz and float(forest.values.sum(dtype=np.float64)) == float(other.sum())

@@ -76,6 +76,11 @@ def released(package: str) -> Callable[[], str]:
     return library
 
 
+def of_package(name: str, package: str, tasks: Mapping[Task, Any], threads: Callable[[], int] = one) -> Peer:
+    """A peer on the CPU that is a Python package of one module."""
+    return Peer(name, "cpu", absent(package, package), tasks, released(package), threads)
+
+
 def first_line(error: BaseException) -> str:
     """Returns the type and the message of an error, in one line."""
     said = str(error).strip().splitlines()

@@ -24,8 +24,8 @@ from ..verbs.verbs import dense_mxm
 from . import exact
 from .compiled import as_plain
 from .compiler.references import interrupted
-from .loops.compressed import ANY
 from .plain import is_shipped
+from .storage import ANY
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 
 REGISTER_BYTES, MAX_VECTOR_ITEMS = 128, 64

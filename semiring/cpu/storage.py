@@ -20,6 +20,9 @@ from formats import Matrix
 
 from ..generic.layout import Layout
 
+ANY = np.ones(1, bool)
+"""In the place of a mask, where there is none."""
+
 Piece = tuple[int, int]
 """A thread's share: rows, segments or entries [start, stop), as the loops understand it."""
 
@@ -54,7 +57,19 @@ class Loops(Layout):
     fills: ClassVar[bool] = True
     """True if `gather` writes every y_i of its piece, so that y need not be the zero at first."""
 
+    masks: ClassVar[bool] = False
+    """True if the loop of `gather` takes a mask of the rows, and whether there is one."""
+
+    _gather: Callable[..., Any]
+    _scatter: Callable[..., Any]
+    _push: Callable[..., Any]
+
     def __init__(self, t: Terms) -> None:
+        """Compiles the loops: _gather, _scatter and, if the format has it, _push."""
+        raise NotImplementedError
+
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        """The arguments of the loops that say what A stores."""
         raise NotImplementedError
 
     def pieces(self, A: Any, per_thread: int) -> list[Piece]:
@@ -63,15 +78,16 @@ class Loops(Layout):
 
     def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
         """y_i = ⊕_k a_ik ⊗ x_k for a piece.  allowed: of each row, whether anybody asks for it."""
-        raise NotImplementedError
+        mask = (ANY if allowed is None else allowed, allowed is not None) if self.masks else ()
+        self._gather(*self.arrays(A), x, y, *mask, start, stop)
 
     def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
         """y_k ⊕= a_ik ⊗ x_i for a piece."""
-        raise NotImplementedError
+        self._scatter(*self.arrays(A), x, y, start, stop)
 
     def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
         """y_k ⊕= a_ik ⊗ weights_i for the given rows; how many places, listed in `reached`, y has left the zero at."""
-        raise NotImplementedError
+        return self._push(*self.arrays(A), rows, weights, y, reached)
 
 
 STORED: dict[type[Matrix], type[Loops]] = {}

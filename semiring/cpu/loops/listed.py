@@ -62,14 +62,8 @@ class Listed(Loops):
     def pieces(self, A: Any, per_thread: int) -> list[Piece]:
         return cut_at_segments(A.outer, per_thread)
 
-    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        self._gather(A.outer, A.inner, A.values, x, y, start, stop)
-
-    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter(A.outer, A.inner, A.values, x, y, start, stop)
-
-    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
-        return self._push(A.outer, A.inner, A.values, rows, weights, y, reached)
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        return A.outer, A.inner, A.values
 
 
 def scatter_list(t: Terms) -> Callable[..., None]:
