@@ -42,6 +42,7 @@ from bench.products import BARE, bare, cusparse, min_plus
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, namespace
 from semiring import MinPlus, Verb, mxv, vxm
+from semiring.tuning import comparison
 from semiring.tuning.timing import break_even, unkept
 
 from .fused import stopwatch
@@ -157,14 +158,9 @@ def formats_of(verb: Verb[..., Any], device: Device) -> list[type[Matrix]]:
 
 def copies_of(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str, str]]:
     """Returns A in every format that takes it, and why the others do not."""
-    made: dict[type[Matrix], Matrix] = {}
-    refused: dict[str, str] = {}
-    for fmt in dict.fromkeys([*formats_of(mxv, device), *formats_of(vxm, device)]):
-        try:
-            made[fmt] = A.to(fmt)
-        except (ValueError, MemoryError) as error:  # too much padding, or no room on the GPU
-            refused[fmt.__name__] = str(error)
-    return made, refused
+    formats = dict.fromkeys([*formats_of(mxv, device), *formats_of(vxm, device)])
+    made, refused = comparison.copies_of(A, formats)  # without those of too much padding, or no room on the GPU
+    return made, {fmt.__name__: why for fmt, why in refused.items()}
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
     taken        x[at]
     kept         the entries of a matrix at which a Boolean array is true
-    flagged      such an array, made a block at a time      numbered      the row of each entry
+    flagged      such an array, made a block at a time      row_numbers   the row of each entry
     united       the union of two matrices' entries         intersected   their intersection
     shared       for each entry of a matrix: has another one an entry there?
     picked       some rows and columns                      spliced       other rows in place of some

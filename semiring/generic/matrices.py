@@ -46,7 +46,7 @@ def _(A: Matrix, write: MatrixWrite) -> Matrix:
 @select.implement(Matrix, "cpu", "cuda")
 def _(A: Matrix, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
     """Over the format's own places, where it lists them; else by its rows."""
-    of_major, of_minor = (_dense(x) for x in ((row, col) if A.major == 0 else (col, row)))
+    of_major, of_minor = (with_flags(x) for x in ((row, col) if A.major == 0 else (col, row)))
     listed = A.coordinates()
     if listed is None:
         chosen = select.find(CSR, A.place)(select.rows_of(A), predicate, row, col, write)
@@ -54,7 +54,7 @@ def _(A: Matrix, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -
     majors, minors, there = listed
     places = Places(A.major, minors, astype(A.values, A.dtype), lambda: majors, lambda x: steps.taken(x, majors))
     keep = _holds(places, predicate, of_major, of_minor)
-    return _written(A, A.keeping(keep if there is None else keep & there), write)
+    return written(A, A.keeping(keep if there is None else keep & there), write)
 
 
 @select.implement(CSR, CSC, "cpu")
@@ -63,19 +63,19 @@ def selected_by_blocks(A: CSR | CSC, predicate: Predicate, row: Any, col: Any, w
     if predicate.band is not None and row is None and col is None:
         from ..cpu import bands
 
-        return _written(A, bands.banded(A, *predicate.band), write)
+        return written(A, bands.banded(A, *predicate.band), write)
     part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
-    of_major, of_minor = (_dense(x) for x in ((row, col) if A.major == 0 else (col, row)))
+    of_major, of_minor = (with_flags(x) for x in ((row, col) if A.major == 0 else (col, row)))
 
     def holds(block: Any, first: int, last: int) -> Array:
         of_block = tuple(None if x is None else x[first:last] for x in of_major)
         numbers, along = partial(steps.row_numbers, block.indptr, first), partial(spread, indptr=block.indptr)
         return _holds(Places(A.major, block.indices, block.values, numbers, along), predicate, of_block, of_minor)
 
-    return _written(A, steps.kept(part, steps.flagged(part, holds)), write)
+    return written(A, steps.kept(part, steps.flagged(part, holds)), write)
 
 
-def _written(A: Matrix, kept: Any, write: MatrixWrite) -> Any:
+def written(A: Matrix, kept: Any, write: MatrixWrite) -> Any:
     """Writes the kept entries of `A` by the write rule, in A's format."""
     if write.mask is None and write.out is None:
         return kept
@@ -126,7 +126,7 @@ def _holds(A: Places, predicate: Predicate, of_major: Any, of_minor: Any) -> Arr
     return keep
 
 
-def _dense(x: Any) -> tuple[Array | None, Array | None]:
+def with_flags(x: Any) -> tuple[Array | None, Array | None]:
     """Returns x as an array, and flags of its entries: None for no vector, and for a vector that has them all."""
     if not isinstance(x, SparseVector):
         return x, None

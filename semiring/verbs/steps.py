@@ -2,7 +2,7 @@
 
 united    the union of two matrices' entries      kept    some entries of a matrix      taken    x[at]
 shared    which entries of a matrix have another one at their place      flagged  which entries a function flags
-numbered  the row of each entry                  distinct  that no index repeats
+row_numbers  the row of each entry               distinct  that no index repeats
 """
 
 from __future__ import annotations

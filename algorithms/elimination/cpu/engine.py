@@ -102,11 +102,11 @@ class Engine:
 
     def solve(self, sources: list[int], rows: np.ndarray) -> None:
         """Fill a row from each source; OverflowError if a finite distance does not fit."""
-        q, many = self.queries, q_size(self.queries) * len(sources) >= MIN_LONG_WORK
+        q, many = self.queries, self.queries.numbers.down.size * len(sources) >= MIN_LONG_WORK
         out = np.empty(rows.shape, INT64) if self.wide else rows
         worst = interruptible(lambda: q.several(sources, out), many)
         if self.wide:
-            self.narrow(out, rows)
+            narrowed(out, rows, self.s)
         elif not self.fitting:
             for row, far in zip(rows, worst.view(self.A.dtype), strict=True):
                 if not fits(self.A, far, self.s):
@@ -118,7 +118,7 @@ class Engine:
         found = np.empty(out.shape, INT64) if self.wide else out
         interruptible(lambda: q.table(sources, targets, found), found.size * 64 >= MIN_LONG_WORK)
         if self.wide:
-            self.narrow(found, out)
+            narrowed(found, out, self.s)
         elif not self.fitting:
             for row in np.flatnonzero((out == zero).any(axis=1)).tolist():
                 self.solve([sources[row]], np.empty((1, self.A.nrows), self.A.dtype))
@@ -128,7 +128,7 @@ class Engine:
         found = self.queries.between(u, v)
         if self.wide:
             out = np.empty(1, self.A.dtype)
-            self.narrow(np.array([found], INT64), out)
+            narrowed(np.array([found], INT64), out, self.s)
             return out.item()
         if not self.fitting and found == self.queries.zero:
             self.solve([u], np.empty((1, self.A.nrows), self.A.dtype))
@@ -149,23 +149,15 @@ class Engine:
         far = self.queries.nearest(targets, d, who)
         if self.wide:
             out = np.empty(d.size, self.A.dtype)
-            self.narrow(d, out)
+            narrowed(d, out, self.s)
             return out, who
         if not self.fitting and not fits(self.A, far.view(self.A.dtype), self.s):
             check_range(self.A.T, d, self.s)
         return d, who
 
-    def narrow(self, found: np.ndarray, out: np.ndarray) -> None:
-        """Copy distances of int64 to a narrower dtype; OverflowError if a finite one does not fit."""
-        narrowed(found, out, self.s)
-
     @property
     def nbytes(self) -> int:
         return self.queries.nbytes + self.slots.nbytes
-
-
-def q_size(q: Queries) -> int:
-    return q.numbers.down.size
 
 
 def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -> Engine:
