@@ -62,7 +62,7 @@ MOST_ARCS = 10
 """Arcs of a factor for each edge, beyond which a sweep takes as long as a search."""
 
 SMALL = 1 << 20
-"""Arcs up to which nobody asks whether they pay."""
+"""Maximum arcs of a factor that is made whether or not it pays."""
 
 
 # --- the equations ----------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class Symbolic:
 
     Attributes:
         order: (n,) the vertices in the order of elimination, in which subtrees of the elimination tree lie together.
-        how: who has found it: "METIS", "cuts of levels", or "given".
+        how: the method that found it: "METIS", "cuts of levels", or "given".
         entries: arcs to later vertices; there are as many to earlier ones.
         operations: products that elimination takes.
         levels: vertices on the longest way up the elimination tree.

@@ -57,7 +57,7 @@ PROBE_BYTES, PROBES = 256 << 20, 7
 SECONDS = 0.2
 """Seconds that the timed calls of a row may take, but for three of them."""
 SLOW_SECONDS = 2.0
-"""From which on a call is timed once."""
+"""Minimum seconds of a call that is timed once."""
 
 M = CSR | CompressedCSR
 Task = Callable[[M, Any], Any]

@@ -83,7 +83,7 @@ def rivals(
     names: Iterable[str] | None = None,
     most_edges: Mapping[str, int] | None = None,
 ) -> tuple[list[Contender], list[Row]]:
-    """Everyone else who can do the task, and a row for each who could but is missing.
+    """Returns the peers that have the task, and a row for each of them that is missing.
 
     A: on either device; peers on a GPU take part where A is on one.  expected: our answer, in the common form.  names:
     of peers, by default all.  most_edges: a peer is left out where A has more; by default, and for names that are not

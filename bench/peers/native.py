@@ -51,7 +51,7 @@ def why_not(compiled: Callable[[], Any], source: Path) -> str | None:
 
 
 class NativeGraph:
-    """A graph in the form of a C++ library, which goes when nobody holds it any more."""
+    """A graph in the form of a C++ library, which is released when its last reference goes."""
 
     def __init__(self, functions: Any, n: int, *parts: np.ndarray) -> None:
         self.functions, self.handle = functions, ctypes.c_void_p()

@@ -113,7 +113,7 @@ def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> 
 
     ⊕ is idempotent, or counts: no y_k returns to zero.
     y is an array of zeros that is kept with the matrix; the places that were reached are put back to zero at the end.
-    Two calls at a time never share it: whoever finds it taken makes a new one.
+    Two calls at a time never share it: a call that finds it taken makes a new one.
     """
     loops = loops_for(A, semiring, matrix_first)
     size, zero = A.shape[1 - A.major], semiring.zero(A.dtype)

@@ -22,10 +22,10 @@ from .kernels import Kernel, check_operator, compiled, inlined
 from .lanes import WIDTH, across, copied, filled, on_stack, total
 
 PAIRWISE = 129
-"""Values in a run up to which NumPy's order has no blocks."""
+"""Maximum values in a run that NumPy adds without blocks."""
 
 MAX_VECTOR_RUN = 4 * WIDTH
-"""Values in a run up to which it is added in whole vectors."""
+"""Maximum values in a run that is added in whole vectors."""
 
 MIN_LANES_RUN = 4 * WIDTH
 """Minimum values in a run for lanes to look for the best one."""

@@ -1,6 +1,6 @@
 """Operations of LLVM's for compiled loops: on sixteen neighbouring elements of an array, in vector registers.
 
-Whoever calls them sees to it that so many elements can be read. `prefetched` has an element fetched ahead of its use.
+The caller makes sure that so many elements can be read. `prefetched` has an element fetched ahead of its use.
 """
 
 from __future__ import annotations

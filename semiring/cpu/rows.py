@@ -33,7 +33,7 @@ BLOCK = 1 << 17
 """Entries that an operator or a predicate is given at a time."""
 
 PREFETCHED_ROWS = 8
-"""How many rows before it is read a row is fetched."""
+"""Rows by which the fetching of a row is ahead of its reading."""
 
 Counts = Callable[[np.ndarray, int, int], int]
 

@@ -41,10 +41,10 @@ PARTS = 1 << 10
 """Pieces that rows are cut into at a time."""
 
 MAX_UNSIZED_ENTRIES = 1 << 26
-"""Entries up to which a result's arrays are as long as they may become."""
+"""Maximum entries of a result whose arrays are made as long as they may become."""
 
 ROOMY = 1 << 16
-"""Columns up to which a row of sums is never too long."""
+"""Maximum columns for which a row of sums is never too long."""
 
 
 def with_arguments(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> tuple[CSR, CSR]:

@@ -77,7 +77,7 @@ class Loops(Layout):
         raise NotImplementedError
 
     def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        """y_i = ⊕_k a_ik ⊗ x_k for a piece.  allowed: of each row, whether anybody asks for it."""
+        """y_i = ⊕_k a_ik ⊗ x_k for a piece.  allowed: flags of the rows that are wanted."""
         mask = (ANY if allowed is None else allowed, allowed is not None) if self.masks else ()
         self._gather(*self.arrays(A), x, y, *mask, start, stop)
 

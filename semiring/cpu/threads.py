@@ -69,7 +69,7 @@ def set_threads(count: int) -> None:
 
 @CORES.answered_by
 def share_cores(own: int) -> None:
-    """Use as many threads as cores that other processes leave to this one, if nobody has said how many."""
+    """Use as many threads as cores that other processes leave to this one, if no number has been set."""
     if not _asked:
         set_threads(max(1, min(own, _count)))
 

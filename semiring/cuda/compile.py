@@ -78,7 +78,7 @@ _begun: dict[str, Future[bytes]] = {}
 def ahead(*units: Unit) -> None:
     """Begin to compile units, side by side, that the caller is likely to need; each is begun once.
 
-    A unit that nobody asks for in the end is kept on disk all the same.
+    A unit that is not asked for in the end is kept on disk all the same.
     """
     if PROCESSORS > 1:
         for unit in units:

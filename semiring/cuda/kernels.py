@@ -78,7 +78,7 @@ LONG_ROWS = Shape(512, 3)
 """For rows of many: 12 % faster on R-MAT graphs, and as much slower on roads."""
 
 LONG_ROW_ENTRIES = 5
-"""Entries a row, on average, from which rows are long."""
+"""Mean entries of a row above which rows are long."""
 
 ALIGN = 32
 """Entries by which a tile may be read early, as in tiles.cu."""

@@ -17,7 +17,7 @@ from .steps import NOTHING, SUM, WORD_BITS, letters, totals
 from .tiles import step_of
 
 MIN_BITMAP_NNZ = 512
-"""Elements of x from which more places than a block sorts are expected. Either way serves any number."""
+"""Minimum elements of x for which a bitmap, not a list, notes the places. Either way serves any number."""
 
 MAX_SCANNED_ROWS = 4096
 """Rows whose lengths one block scans; of more, all blocks take part."""

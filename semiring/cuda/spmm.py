@@ -31,7 +31,7 @@ STEPS_OF_A_LANE = 64
 
 FILES = ("threads.cu", "columns.cu", "common.cu", "spmm.cu")
 MAX_VECTOR_COLUMNS = 3
-"""Columns that as many products with a vector are faster for."""
+"""Maximum columns for which as many products with a vector are faster."""
 
 VECTOR_BYTES = 16
 """That a thread reads at once."""

@@ -49,7 +49,7 @@ class Products(Layout):
         return {}
 
     def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
-        """y along the stored rows.  x: C-contiguous.  allowed: of each row, whether anybody asks for it."""
+        """y along the stored rows.  x: C-contiguous.  allowed: flags of the rows that are wanted."""
         raise NotImplementedError
 
     def scatter(self, k: Kernels, A: Any, x: Array, semiring: Semiring) -> Array:

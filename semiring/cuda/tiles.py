@@ -36,7 +36,7 @@ class Cuts:
     def take_parts(self, k: Kernels) -> tuple[Any, Array]:
         """Memory for the tiles' unfinished sums, and the key to `kept`, under which to put it back.
 
-        It is kept for the next product on the same stream. Two threads never share it: whoever finds it taken makes
+        It is kept for the next product on the same stream. Two threads never share it: a call that finds it taken makes
         another.
         """
         cp = cupy()

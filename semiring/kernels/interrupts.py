@@ -3,7 +3,7 @@
 Python hears a signal only between two instructions of the main thread, and never within a compiled loop. So another
 thread makes a long call, and the main thread waits. What it waits for is a `Call`. Each thread that works for it knows
 it, and looks after every kernel. A kernel that takes long looks itself, at a word of memory that is 0 unless some call
-was interrupted (`compiler.references`). Then it returns at once, and nobody takes its result.
+was interrupted (`compiler.references`). Then it returns at once, and its result is not used.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from ..algebra.semirings import Monoid
 from ..verbs import merge
 
 MIN_DENSE_SHARE = 1 / 8
-"""Share of present elements from which lists are merged by way of a dense vector."""
+"""Minimum share of present elements for lists to be merged by way of a dense vector."""
 
 
 def combined(group: Group, what: str, y: Array | SparseVector, monoid: Monoid, zero: Any) -> Any:

@@ -37,7 +37,7 @@ MAX_INT64_SUM = 2**62
 class Analysis:
     """The facts of a graph's factor before its numbers.
 
-    A: of which the pattern counts.  how: who has found the order.  placed: the plan on GPUs, by device.
+    A: of which the pattern counts.  how: the method of the order.  placed: the plan on GPUs, by device.
     """
 
     A: CSR

@@ -26,7 +26,7 @@ from semiring.cpu.lanes import lowest, ones
 from .trees import ONE, neighbours
 
 MAX_VERTICES_WITHOUT_METIS = 256
-"""Vertices up to which METIS is not asked."""
+"""Maximum vertices of a graph that is ordered without METIS."""
 
 LEAF = 64
 """Vertices of a part that is not cut."""

@@ -76,7 +76,7 @@ class Queries:
         return x
 
     def rooms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Two vectors of the semiring's zero to climb in; who makes them zeros again gives them back to `scratch`."""
+        """Two vectors of the semiring's zero to climb in; `scratch` takes them back when they are zeros again."""
         try:
             return self.scratch.pop()
         except IndexError:

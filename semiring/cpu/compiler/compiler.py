@@ -68,7 +68,7 @@ class Pipeline(compiler.CompilerBase):
 
 
 class Options(compiler.Flags):
-    """Numba's options, which nobody changes. They are part of what Numba looks up, and found by what they are."""
+    """Numba's options, which do not change. They are part of what Numba looks up, and found by what they are."""
 
     __slots__ = ()
     __eq__, __hash__ = object.__eq__, object.__hash__

@@ -105,7 +105,7 @@ def _kernel_code(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCod
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Let nobody look for cycles within the block: a compiler makes many objects that live on."""
+    """Suspend the garbage collector within the block: a compiler makes many objects that live on."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -14,7 +14,7 @@ from ..threads import cut_evenly
 
 @loops_for(CSR, CSC)
 class Compressed(Loops):
-    """A row ends early where its sum is final, and is left out where nobody asks for it."""
+    """A row ends early where its sum is final, and is left out where a mask excludes it."""
 
     turned = masks = True
 

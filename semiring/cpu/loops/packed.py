@@ -15,7 +15,7 @@ from ..threads import cut_evenly
 
 @loops_for(CompressedCSR)
 class Packed(Loops):
-    """A row ends early where its sum is final, and is left out where nobody asks for it."""
+    """A row ends early where its sum is final, and is left out where a mask excludes it."""
 
     turned = masks = True
 
