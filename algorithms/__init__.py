@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from . import siblings  # isort: skip  # noqa: F401  # first: raises if `semiring` is another's
+from . import import_conflicts  # isort: skip  # noqa: F401  # first: raises if `semiring` is another's
 import semiring  # noqa: F401  # isort: skip  # next: raises if `formats` is another project's
 from .all_pairs import all_pairs
 from .bellman_ford import bellman_ford

@@ -32,7 +32,7 @@ def entries(A: CSR) -> Iterator[Entries]:
 
 
 def is_product(A: CSR, x: Array, y: Array) -> bool:
-    """Is y_i = min_k (a_ik + x_k), of finite x, infinite for rows without entries?"""
+    """True if y_i = min_k (a_ik + x_k), of finite x, infinite for rows without entries."""
     xp, attained = A.xp, A.xp.zeros(A.nrows, bool)
     for row, col, value in entries(A):
         term = value + x[col]
@@ -44,7 +44,7 @@ def is_product(A: CSR, x: Array, y: Array) -> bool:
 
 
 def are_distances(A: CSR, source: int, d: Array) -> bool:
-    """Is d the lengths of shortest paths from a source, infinite where there is none?"""
+    """True if d has the lengths of shortest paths from a source, infinite where there is none."""
     hangs = A.xp.isinf(d)
     hangs[source] = True
     for row, col, value in entries(A):
@@ -56,7 +56,7 @@ def are_distances(A: CSR, source: int, d: Array) -> bool:
 
 
 def are_levels(A: CSR, source: int, level: Array) -> bool:
-    """Is `level` the least number of edges of a path from a source, -1 where there is none?"""
+    """True if `level` is the least number of edges of a path from a source, -1 where there is none."""
     d = level.astype(np.float32)
     d[level < 0] = np.inf
     hops = A.with_values(A.xp.broadcast_to(A.xp.ones(1, np.float32), A.nnz))
@@ -64,7 +64,7 @@ def are_levels(A: CSR, source: int, level: Array) -> bool:
 
 
 def is_forest(A: CSR, F: COO, thresholds: Sequence[float]) -> bool:
-    """Is F a spanning forest of A's edges, taken both ways, as light as any at these weights?"""
+    """True if F is a spanning forest of A's edges, taken both ways, as light as any at these weights."""
     xp, n = A.xp, A.nrows
     u, v, weight = F.to_edges()
     key = u.astype(np.int64) * n + v

@@ -18,10 +18,10 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -40,10 +40,10 @@ COLUMN = 14
 PARTIAL = ".partial.jsonl"
 """How the file of an experiment ends that still runs, or was interrupted."""
 SAME = ("experiment", "quick", "gpu", "machine", "cores")
-"""What rows and a run that is to go on after them must have in common."""
+"""Facts that must be equal in rows and in a run that is to go on after them."""
 
 Part = tuple[str | None, str]
-"""(question, graph): what is measured in full or again.  question: None where an experiment has only one."""
+"""A part (question, graph) is measured in full or again.  question: None where an experiment has only one."""
 
 
 @dataclass(frozen=True)
@@ -63,23 +63,23 @@ class Setting:
     kept: Mapping[Part, list[Row]] = field(default_factory=dict)
 
     def wants(self, graph: str) -> bool:
-        """Is a graph to be measured?"""
+        """True if a graph is to be measured."""
         return not self.graphs or graph in self.graphs
 
     def kept_rows(self, graph: str, question: str | None = None) -> list[Row]:
-        """What an interrupted run has of a graph, which is not measured again; no rows if it is to be measured."""
+        """Returns the rows of a graph that an interrupted run has left; none if it is to be measured."""
         return self.kept.get((question, graph), [])
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is measured, and how it is shown.
+    """A measurement, and how it is shown.
 
     name: on the command line.  title: of table and plot.  source: the paper's figure that it redraws.  about: a
     paragraph for the report: what is compared, and what to look for.  rows: measures; a row at a time, without what
     `machine` says.  columns: of the table, keys of the rows.  plot: of all rows; None where there is nothing to draw.
-    devices: where it runs.  roads: does it read the road graphs' files, in the folder that --data names?  by_graph:
-    does it ask the setting which graphs are wanted?
+    devices: where it runs.  roads: true if it reads the road graphs' files, in the folder that --data names.
+    by_graph: true if it asks the setting which graphs are wanted.
     """
 
     name: str
@@ -163,6 +163,33 @@ def measured(
     return rows
 
 
+def rows_by_graph(
+    setting: Setting, graphs: Iterable[tuple[str, Callable[[], Any]]], rows_of: Callable[[str, Any], Iterable[Row]]
+) -> Iterator[Row]:
+    """Yields the rows of each wanted graph, with its name and size, or those that an interrupted run has left.
+
+    graphs: names, and functions that make the graph, or return a row that says why it is missing.
+    """
+    for name, make in graphs:
+        if not setting.wants(name):
+            continue
+        if kept := setting.kept_rows(name):
+            yield from kept
+            continue
+        released(setting.device)
+        A = make()
+        if isinstance(A, dict):
+            yield {"graph": name} | A
+            continue
+        yield from ({"graph": name, "n": A.nrows, "nnz": A.nnz} | row for row in rows_of(name, A))
+        del A
+
+
+def no_file(contender: str, file: str) -> Row:
+    """A row that says that a graph's file is not there."""
+    return {"contender": contender, "missing": f"{file} is not there: say --data FOLDER"}
+
+
 def released(device: Device) -> None:
     """Give the GPU's cached memory back, before a graph that is larger than the one before."""
     if device == "cuda":
@@ -173,7 +200,7 @@ def released(device: Device) -> None:
 
 
 def part(row: Row) -> Part:
-    """What a row is of."""
+    """Returns the part that a row belongs to."""
     return row.get("question"), row["graph"]
 
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Limits = dict[str, tuple[float, float]]
-"""(at most, goal) by the name of a case, the first pattern that fits: ratios, or milliseconds."""
+"""Limit and goal by the name of a case, the first pattern that fits: ratios, or milliseconds."""
 
 COLUMNS = ("graph", "contender", "ms", "beside", "beside_ms", "now", "at_most", "goal", "reached")
-"""Of a table of such calls."""
+"""Columns of a table of such calls."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Timed:
 
     @property
     def now(self) -> float:
-        """What the limits are about: the ratio, or milliseconds."""
+        """The number that the limits bound: the ratio, or milliseconds."""
         return max(self.ms - self.fixed_ms, 0) / self.beside_ms if self.beside_ms else self.ms
 
     @property
@@ -68,7 +68,7 @@ def limited(
     beside_ms: float | None = None,
     fixed_ms: float = 0.0,
 ) -> Timed:
-    """What was measured, with its limits, which may be those of the graph; KeyError names a case that has none."""
+    """Returns a measurement with its limits, which may be the graph's; KeyError names a case that has none."""
     for pattern, (at_most, goal) in limits.items():
         if re.fullmatch(pattern, case) or re.fullmatch(pattern, f"{case}, {graph}"):
             return Timed(case, graph, ms, at_most, goal, beside, beside_ms, fixed_ms)

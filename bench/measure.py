@@ -25,49 +25,20 @@ from typing import Any
 
 from formats.arrays import Device, cupy, equals, finish, namespace
 from semiring.tuning.timing import (
-    THREE,
     Disagreement,
-    batch_of,
     batched_clock,
-    device_ms,
     event_ms,
+    finished_ms,
     host_ms,
     in_turns,
     rounded,
-    wall_ms,
 )
-
-__all__ = [
-    "Row",
-    "RESULTS",
-    "THREE",
-    "Contender",
-    "Disagreement",
-    "append",
-    "contest",
-    "device_ms",
-    "host_ms",
-    "interleaved",
-    "interleaved_on_gpu",
-    "json_line",
-    "machine",
-    "medians_ms",
-    "on_the_host",
-    "once",
-    "peak_bytes",
-    "rounded",
-    "rows_file",
-    "slug",
-    "timed",
-    "verify",
-    "wall_ms",
-]
 
 RESULTS = Path(__file__).parent / "results"
 """The folder of the rows that are kept."""
 
 Row = dict[str, Any]
-"""What was measured of one contender on one graph: figures and names by column."""
+"""The measurement of one contender on one graph: figures and names by column."""
 
 PACKAGES = ("semiring", "numpy", "scipy", "python-graphblas", "suitesparse-graphblas", "numba")
 
@@ -138,7 +109,7 @@ def once(contender: Contender) -> dict[str, Any]:
 
 
 def _clocks(contender: Contender) -> list[tuple[str, str, Callable[[], Any], Callable[[Callable[[], Any]], float]]]:
-    """(contender, figure, call, what takes its milliseconds) for every figure."""
+    """Lists contender, figure, call and clock for every figure."""
     found = [(contender.name, "ms", contender.run, _clock(contender))]
     if contender.with_transfers is not None:
         found.append((contender.name, "with_transfers_ms", contender.with_transfers, host_ms))
@@ -146,58 +117,14 @@ def _clocks(contender: Contender) -> list[tuple[str, str, Callable[[], Any], Cal
 
 
 def _clock(contender: Contender) -> Callable[[Callable[[], Any]], float]:
-    """What takes the milliseconds of a contender's call."""
+    """Returns the clock of a contender's calls, in milliseconds."""
     waits = contender.device == "cuda" and not contender.batched
     return event_ms if waits else batched_clock(contender.run, contender.device)
 
 
-def interleaved(contenders: list[Contender], repeats: int) -> dict[str, list[float]]:
-    """Seconds of each contender, one run of each in turn, so that a noisy moment hits them all."""
-    for contender in contenders:
-        verify(contender)
-    seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
-    for _ in range(repeats):
-        for contender in contenders:
-            start = time.perf_counter()
-            contender.run()
-            seconds[contender.name].append(time.perf_counter() - start)
-    return seconds
-
-
-def medians_ms(seconds: dict[str, list[float]]) -> dict[str, float]:
-    """The median of each contender, in milliseconds."""
-    return {name: round(median(times) * 1e3, 3) for name, times in seconds.items()}
-
-
-def interleaved_on_gpu(contenders: list[Contender], repeats: int) -> dict[str, dict[str, float]]:
-    """The median `device_ms`, `event_ms` and `wall_ms` of each contender, one run of each in turn."""
-    for contender in contenders:
-        verify(contender)
-    batches = [batch_of(contender.run) for contender in contenders]
-    times: dict[str, dict[str, list[float]]] = {
-        contender.name: {"device_ms": [], "event_ms": [], "wall_ms": []} for contender in contenders
-    }
-    for _ in range(repeats):
-        for contender, batch in zip(contenders, batches, strict=True):
-            figures = times[contender.name]
-            figures["device_ms"].append(device_ms(contender.run, batch))
-            figures["event_ms"].append(event_ms(contender.run))
-            figures["wall_ms"].append(wall_ms(contender.run))
-    return {
-        name: {figure: round(median(taken), 5) for figure, taken in figures.items()} for name, figures in times.items()
-    }
-
-
 def timed(solve: Callable[[], Any], repeats: int, device: Device) -> float:
     """The median of seconds that a call takes, everything on the device finished."""
-    taken = []
-    for _ in range(repeats):
-        finish(device)
-        start = time.perf_counter()
-        solve()
-        finish(device)
-        taken.append(time.perf_counter() - start)
-    return median(taken)
+    return median(finished_ms(solve, device) for _ in range(repeats)) / 1e3
 
 
 def peak_bytes(call: Callable[[], Any], device: Device) -> int:
@@ -253,11 +180,11 @@ def on_the_host(run: Callable[[], Any], calls: int = 400, repeats: int = 5) -> d
 
 
 MACHINE = ("date", "machine", "cores", "python", "versions", "commit", "gpu", "driver", "cuda", "cupy")
-"""What `machine` says."""
+"""Keys of `machine`."""
 
 
 def machine(device: Device = "cpu") -> dict[str, Any]:
-    """What a time needs beside it to mean something: machine, date, versions, commit, and the GPU if it is used."""
+    """Returns the facts that give a time its meaning: machine, date, versions, commit, and the GPU if it is used."""
     return {
         "date": date.today().isoformat(),
         "machine": _processor(),
@@ -330,12 +257,12 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """What the files are of: as `SEMIRING_COMMIT` says, for a copy without git; else as git does."""
+    """Returns the commit of the files: as `SEMIRING_COMMIT` says, for a copy without git; else as git does."""
     return os.environ.get("SEMIRING_COMMIT") or _output("git", "describe", "--always", "--dirty", "--exclude", "*")
 
 
 def _output(*command: str) -> str:
-    """What a command prints, or "unknown"."""
+    """Returns the output of a command, or "unknown"."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:

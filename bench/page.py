@@ -11,8 +11,8 @@ from formats.arrays import Device
 from .experiment import cell
 from .sections import Run, Section
 
-LONG = 24
-"""Rows from which on a table is folded."""
+MIN_FOLDED_ROWS = 24
+"""Minimum rows of a table that is folded."""
 POINT = 4 / 3
 """Pixels."""
 DEVICES: dict[Device, str] = {"cpu": "a CPU", "cuda": "a GPU"}
@@ -172,7 +172,7 @@ def run_of(section: Section, run: Run, name: str) -> str:
 
 
 def several(run: Run, fact: str) -> str:
-    """What the rows say of a fact, each once: a run that went on after it was stopped has two dates."""
+    """Joins the values of a fact in the rows, each once: a run that went on after it was stopped has two dates."""
     return ", ".join(dict.fromkeys(str(row[fact]) for row in run.rows))
 
 
@@ -213,7 +213,7 @@ def inline(text: str, name: str, label: str) -> str:
 
 
 def table_of(section: Section, run: Run) -> str:
-    """What was measured; a long table is folded."""
+    """Returns the table of the measured rows; a long table is folded."""
     rows = run.measured
     columns = [column for column in section.columns if any(row.get(column) is not None for row in rows)]
     if not rows:
@@ -231,13 +231,13 @@ def table_of(section: Section, run: Run) -> str:
             lines.append(f"<tr{class_('first') if k == 0 else ''}>{cells}</tr>")
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>\n" + "\n".join(lines) + "\n</tbody></table>"
     shown = scrolled(table, f"{section.title}, rows, on {run.place}")
-    if len(rows) < LONG:
+    if len(rows) < MIN_FOLDED_ROWS:
         return shown
     return f"<details><summary>All {len(rows):,} rows</summary>\n{shown}</details>\n"
 
 
 def missing_of(run: Run) -> str:
-    """What was not measured, and why: a line for each contender and reason."""
+    """Lists the contenders that were not measured, and why: a line for each contender and reason."""
     sizes: dict[str, set[int | None]] = {}
     for row in run.missing:
         sizes.setdefault(str(row.get("graph")), set()).add(row.get("n"))

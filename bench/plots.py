@@ -25,7 +25,7 @@ INK = "#010203"
 COLOURS = ("#3b82c4", "#e07b39", "#3f9e6b", "#c94f6d", "#8a6fc2", "#a8842c", "#2aa5a5", "#7f7f7f", "#b05fb0", "#6b8e23")
 MARKERS = "osD^vPX*<>"
 DASHES = ("-", "--", "-.")
-"""Of the lines after as many as there are colours."""
+"""Dashes of the lines, which change after as many as there are colours."""
 PNG_DOTS_PER_INCH = 150
 HEIGHT = 3.6
 """Inches of a panel with a legend of LINES_INSIDE lines."""
@@ -37,9 +37,9 @@ ENTRY = 9
 MARGIN = 0.75
 """Inches of a panel left of its axes."""
 LETTERS_ACROSS = 64
-"""Of groups below bars in a panel of the usual width."""
+"""Letters of the names of groups below bars in a panel of the usual width."""
 NARROW, WIDE = 0.8, 2.5
-"""Decades below which a logarithmic axis has evenly spaced numbers, and from which on powers of ten only."""
+"""Decades below which a logarithmic axis has evenly spaced numbers, and above which it has powers of ten only."""
 
 
 def figure(panels: int = 1, *, width: float = 5.6, columns: int = 2) -> tuple[Figure, list[Axes]]:
@@ -70,7 +70,7 @@ def label(ax: Axes, title: str, x: str, y: str) -> None:
 
 
 def legend(ax: Axes, inches: float = 0.5) -> None:
-    """What each colour is, so far below the axes, past their numbers and name, where it covers nothing.
+    """Draws the legend of the colours `inches` below the axes, past their numbers and name, where it covers nothing.
 
     The figure grows by what a long one takes, so that the axes keep their height.
     """
@@ -217,7 +217,7 @@ def ratios(rows: list[Row], y: str, text: str, *, order: Sequence[str]) -> Figur
 
 
 def _values(rows: list[Row], by: str) -> list[str]:
-    """Of `by`, in the order in which they come."""
+    """Returns the values of `by`, in the order in which they come."""
     return list(dict.fromkeys(str(row[by]) for row in rows))
 
 

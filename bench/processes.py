@@ -1,8 +1,8 @@
-"""What `bench parts` runs by mpirun: algorithms on a graph in parts, timed between barriers, as JSON from rank 0.
+"""The program that `bench parts` runs by mpirun: algorithms on a graph in parts, timed between barriers, as JSON.
 
 mpirun -n 2 python -m bench.processes rmat14 11 sssp bfs
 
-The last lines are of what an exchange takes, of so many bytes from each process.
+Rank 0 prints. The last lines have the times of exchanges, of so many bytes from each process.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def graph(name: str) -> CSR:
 
 
 def alike(found: Any, expected: Any) -> bool:
-    """Have the answers the same bits?"""
+    """True if the answers have the same bits."""
     both = [x if isinstance(x, tuple) else (x,) for x in (found, expected)]
     return all(map(np.array_equal, *both))
 
@@ -86,7 +86,7 @@ def timed_task(comm: Any, task: str, A: CSR, P: Partitioned, repeats: int) -> Fi
 
 
 def exchanges(comm: Any, P: Partitioned) -> Iterator[Figures]:
-    """What a step takes that brings so many bytes from each process."""
+    """Times a step that exchanges so many bytes from each process."""
     for size in EXCHANGED:
         own = np.full(size, comm.Get_rank(), np.uint8)
         received = P.group.everyone("exchange", own)

@@ -1,4 +1,4 @@
-"""What products are checked against, by the array library alone, and the two of others that they stand beside."""
+"""Expected products, by the array library alone, and the two of other libraries that ours are compared with."""
 
 from __future__ import annotations
 

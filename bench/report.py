@@ -21,7 +21,7 @@ from .page import page
 from .sections import Run, Section
 
 EXPERIMENTS = experiments.EXPERIMENTS | {each.name: each for each in (CLIFFS, BATCHES)}
-"""What the page shows, in order."""
+"""The experiments that the page shows, in order."""
 
 
 def report(output: Path | None = None, folder: Path = RESULTS) -> Path:
@@ -64,7 +64,7 @@ def whole_of(partial: Path) -> Path:
 
 
 def checked(path: Path) -> tuple[str, tuple[Row, ...]]:
-    """(experiment's name, rows) of a file; ValueError with file and line for a row that the page must not show."""
+    """Returns experiment and rows of a file; ValueError with file and line for a row that the page must not show."""
     rows, name = [], None
     for number, row in enumerate(load(path), start=1):
         where = f"{path}:{number}"

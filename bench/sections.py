@@ -1,4 +1,4 @@
-"""What the page of all results is made of: a section for each experiment, and in it a run for each machine."""
+"""Parts of the page of all results: a section for each experiment, and in it a run for each machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Section:
-    """What the page says of an experiment.
+    """The part of the page about an experiment.
 
     Fields as in Experiment.
     """
@@ -32,7 +32,7 @@ class Section:
     roads: bool
 
     def command(self, device: Device, *, quick: bool = False) -> str:
-        """What measures it."""
+        """Returns the command that measures it."""
         options = [" --device cuda"] * (device == "cuda") + [" --quick" if quick else " --data FOLDER" * self.roads]
         return f"python -m bench {self.name}{''.join(options)}"
 
@@ -63,7 +63,7 @@ class Run:
 
     @property
     def stopped(self) -> bool:
-        """Was it stopped before all rows were there?"""
+        """True if it was stopped before all rows were there."""
         return self.path.name.endswith(PARTIAL)
 
     @property

@@ -18,7 +18,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
-from . import reused
+from . import host_pool
 from .gpu import DeviceUnavailable, cupy
 from .memory import UNQUESTIONED_BYTES, OutOfDeviceMemory, OutOfHostMemory, as_bytes, host_bytes, resident_bytes
 
@@ -102,7 +102,7 @@ class Place:
                 return left
             pool = 0 if self.on_host else cupy().get_default_memory_pool().used_bytes() + OUTSIDE.get(self, 0)
             if self.on_host:
-                reused.give_back()  # which is held, too
+                host_pool.give_back()  # which is held, too
             held = resident_bytes() if self.on_host else pool
         under_limit = max(0, self.limit - held)
         return under_limit if left is None else min(left, under_limit)
@@ -116,7 +116,7 @@ class Place:
             available = self.available_bytes()
             if available is not None and needed > available:
                 gc.collect()  # a matrix and its transpose hold each other when nobody else holds them
-                reused.give_back()
+                host_pool.give_back()
                 available = self.available_bytes()
             if available is not None and needed > available:
                 raise self.no_room(what, needed, available)

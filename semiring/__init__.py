@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from . import siblings  # isort: skip  # noqa: F401  # first: raises if `formats` is another project's
+from . import import_conflicts  # isort: skip  # noqa: F401  # first: raises if `formats` is another project's
 from . import cpu, cuda, generic, parts  # noqa: F401
 from .algebra.laws import LawCheck, check_laws
 from .algebra.ops import OPERATORS, POSITIONS, UNARY_OPERATORS, BinaryOp, Saturating, UnaryOp

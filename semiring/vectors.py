@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, CSR, Matrix, SparseVector, reused
+from formats import COO, CSR, Matrix, SparseVector, host_pool
 from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
 from formats.matrix.facts import LONGEST, PATTERN, Fact
 
@@ -330,7 +330,7 @@ def empty_rows(A: Matrix, count: int, what: str, *dtypes: Any) -> tuple[Any, ...
     """Arrays of `count` rows of A's extent, of each dtype one, None of None; refused if they do not fit."""
     each = sum(np.dtype(dtype).itemsize for dtype in dtypes if dtype is not None)
     A.place.check_room(f"{what} from {count:,} sources, for its answer alone,", count * A.nrows * each)
-    empty = reused.empty if A.place.on_host else A.xp.empty
+    empty = host_pool.empty if A.place.on_host else A.xp.empty
     return tuple(None if dtype is None else empty((count, A.nrows), dtype) for dtype in dtypes)
 
 

@@ -14,7 +14,7 @@ from bench.commands import app
 from bench.experiment import Setting
 from bench.experiments import fused, fused_tasks, prepare
 from bench.graphs import grid, operand, rmat
-from bench.measure import Contender, Disagreement, interleaved
+from bench.measure import Contender, Disagreement, contest
 from bench.products import min_plus, plus_times
 from formats import CSR, vertex_order
 from formats.arrays import Device
@@ -36,11 +36,13 @@ def degrees(A: CSR) -> np.ndarray:
 def test_contenders_are_timed_in_turns() -> None:
     calls = []
     contenders = [
-        Contender(name, lambda name=name: calls.append(name) or np.ones(2), np.ones(2)) for name in ("first", "second")
+        Contender(name, lambda name=name: calls.append(name) or np.ones(2), np.ones(2), watched=False)
+        for name in ("first", "second")
     ]
-    seconds = interleaved(contenders, repeats=2)
-    assert calls == ["first", "second"] * 3  # once to verify, which is the warm-up
-    assert {name: len(times) for name, times in seconds.items()} == {"first": 2, "second": 2}
+    figures = contest(contenders, repeats=4)
+    turns = [sorted(calls[at : at + 2]) for at in range(0, len(calls), 2)]
+    assert turns == [["first", "second"]] * 5  # once to verify, which is the warm-up
+    assert {name: found["repeats"] for name, found in figures.items()} == {"first": 4, "second": 4}
 
 
 @pytest.mark.parametrize(
@@ -52,12 +54,12 @@ def test_contenders_are_timed_in_turns() -> None:
 def test_wrong_output_is_not_timed(wrong: np.ndarray, tolerance: float) -> None:
     contender = Contender("wrong", lambda: wrong, np.array([1.0, 2.0]), tolerance)
     with pytest.raises(AssertionError, match="wrong computes something else"):
-        interleaved([contender], repeats=1)
+        contest([contender], repeats=1)
 
 
 def test_a_tolerance_is_relative() -> None:
     close = Contender("close", lambda: np.array([1e6 + 1, 0.0]), np.array([1e6, 0.0]), 1e-4)
-    assert len(interleaved([close], repeats=1)["close"]) == 1
+    assert contest([close], repeats=1)["close"]["verified"]
 
 
 def test_records_are_appended(tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_wrong_output_is_not_timed_on_the_gpu() -> None:
 
     wrong = Contender("wrong", lambda: cupy.ones(3), cupy.zeros(3))
     with pytest.raises(AssertionError, match="wrong computes something else"):
-        measure.interleaved_on_gpu([wrong], repeats=1)
+        contest([wrong], repeats=1)
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.backend("cuda"))])

@@ -355,7 +355,7 @@ def test_rmat_by_ranges_of_rows_is_the_same_graph(scale: int, monkeypatch: pytes
     for options in ({}, {"edge_factor": 3, "seed": 7, "high": 5, "dtype": np.int32}):
         expected = rmat(scale, **options)
         with monkeypatch.context() as patch:
-            patch.setattr(recursive, "MOST_AT_ONCE", 0)
+            patch.setattr(recursive, "MAX_DRAWN_EDGES", 0)
             assert rmat(scale, **options).equals(expected)
 
 
@@ -389,9 +389,9 @@ def test_both_devices_make_the_same_graph(make: Callable[..., CSR]) -> None:
 @pytest.mark.backend("cuda")
 def test_ranges_of_rows_on_cuda_make_the_same_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = rmat(12)
-    monkeypatch.setattr(recursive, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(recursive, "MAX_DRAWN_EDGES", 0)
     monkeypatch.setattr(draws, "SPARE", 0.5)  # too little room at first
-    monkeypatch.setattr(draws, "FEW", 1)
+    monkeypatch.setattr(draws, "SPARE_EDGES", 1)
     assert rmat(12, device="cuda").to(device="cpu").equals(expected)
 
 

@@ -23,7 +23,7 @@ from algorithms import (
 )
 from algorithms.data import rome99
 from algorithms.elimination.cpu import ordering
-from algorithms.elimination.cpu.queries import SHORT
+from algorithms.elimination.cpu.queries import SHARED_ARCS
 from algorithms.elimination.factors import eliminated, substituted
 from formats import COO, CSC, CSR, Matrix, OutOfHostMemory, from_edges, permute, read, set_memory_limit
 from semiring import MONOIDS, OPERATORS, BinaryOp, Law, MinPlus, Semiring, explain, get_threads, threads
@@ -250,7 +250,7 @@ def test_a_table_of_few_sources_and_of_many_targets_of_a_large_factor() -> None:
     targets = np.random.default_rng(2).permutation(A.nrows)[:3000]
     with threads(2):
         F = factor(A)
-        assert F.symbolic.entries > SHORT
+        assert F.symbolic.entries > SHARED_ARCS
         for sources in ([3], [5, 6, 7, 8, 9], range(20)):
             np.testing.assert_array_equal(F.distances(sources, targets), sssp(A, sources=sources)[:, targets])
 
@@ -266,7 +266,7 @@ def test_the_nearest_of_several_is_the_smallest_of_equal_ones(alike: bool) -> No
         with threads(2):
             F = factor(B)
             d, who = F.nearest(targets)
-        assert F.symbolic.entries > SHORT
+        assert F.symbolic.entries > SHARED_ARCS
         np.testing.assert_array_equal(d, D.min(axis=0))
         np.testing.assert_array_equal(who, np.where(D == d, targets[:, None], 6400).min(axis=0))
 

@@ -69,7 +69,7 @@ def test_a_format_that_refuses_the_matrix_says_why(monkeypatch: pytest.MonkeyPat
     """A hub's row pads all others."""
     monkeypatch.setattr("formats.storage.ell.MAX_UNQUESTIONED_BYTES", 0)
     hub = from_edges(np.zeros(500, np.int32), np.arange(500), np.ones(500, np.int32), shape=500)
-    made, refused = storage.stored(hub, "cpu")
+    made, refused = storage.copies_of(hub, "cpu")
     assert set(refused) == {"ELL"}
     assert "pads all" in refused["ELL"]
     assert CSR in made

@@ -175,7 +175,7 @@ def test_small_matrices_are_neither_turned_nor_asked_for_room_to_be(monkeypatch)
 def test_linear_searches_of_some_size_run_in_the_thread_that_calls(monkeypatch):
     def answers():
         A = network(6000, 60)
-        assert interrupts.LONG < A.nnz < bfs.interruptible_from_nnz
+        assert interrupts.MIN_INTERRUPTIBLE_NNZ < A.nnz < bfs.interruptible_from_nnz
         return bfs(A, 0), scc(A), scc(A, weak=True)
 
     with threads(1):

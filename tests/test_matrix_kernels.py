@@ -39,9 +39,10 @@ from semiring.algebra.ops import OPERATORS
 from semiring.algebra.predicates import on_position
 from semiring.cpu import reductions, rows
 from semiring.cpu import threads as pool
-from semiring.generic import matrices as by_keys
 from semiring.verbs import steps
 from semiring.verbs.masks import MatrixWrite
+
+from . import array_programs as by_keys
 
 SEEDS = range(20)
 
@@ -237,7 +238,7 @@ def test_compiled_folds_are_numpys_to_the_last_bit(name, dtype, monkeypatch):
     starts = np.cumsum(lengths) - lengths
     values = (rng.standard_normal(lengths.sum()) * (2.0**40 if dtype.itemsize == 8 else 2.0**20)).astype(dtype)
     expected = reductions.fold_runs(monoid, values, starts)
-    monkeypatch.setattr(reductions, "MANY", 1)
+    monkeypatch.setattr(reductions, "MIN_COMPILED_RUNS", 1)
     actual = reductions.fold_runs(monoid, values, starts)
     assert actual.dtype == expected.dtype
     np.testing.assert_array_equal(rows.bits(actual), rows.bits(expected))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bench.graphs import grid, rmat, rmat_both_ways
 from bench.peers import Unable, agreement, common, gap
 from formats import CSR, from_edges
 
-pytestmark = pytest.mark.skipif(gap.shutil.which("g++") is None, reason="there is no C++ compiler (g++)")
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler (g++)")
 
 GRAPHS = {
     "grid": lambda: grid(40),

@@ -17,7 +17,7 @@ from algorithms import bellman_ford, bfs, sssp, trace
 from formats import COO, CSB, CSC, CSR, ELL, PerformanceWarning, SparseVector, from_edges, write
 from formats.performance import ENTRIES, warn_slow
 from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, mxv, reduce, vxm
-from semiring.kernels.interrupts import LONG, interruptible
+from semiring.kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
 
@@ -57,7 +57,7 @@ def test_the_warning_points_at_the_users_line(large: CSR) -> None:
 
 
 def test_a_warning_from_a_call_that_another_thread_makes_points_at_the_users_line() -> None:
-    (warning,) = said(lambda: interruptible(lambda: warn_slow("slow", LONG)))
+    (warning,) = said(lambda: interruptible(lambda: warn_slow("slow", MIN_INTERRUPTIBLE_NNZ)))
     assert Path(warning.filename).name == Path(__file__).name
 
 

@@ -39,7 +39,7 @@ CASES += [(s, s.dtypes[k % len(s.dtypes)]) for k, s in enumerate((*map(find_semi
 @pytest.fixture(params=[1, 2], ids=["one-thread", "two-threads"])
 def _cut_small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(spgemm, "SMALL_PIECE", 8)
-    monkeypatch.setattr(spgemm, "FEW", 4)
+    monkeypatch.setattr(spgemm, "MAX_UNSIZED_ENTRIES", 4)
     monkeypatch.setattr(spgemm, "PARTS", 2)
     with threads(request.param):
         yield

@@ -44,7 +44,7 @@ from semiring import (
 from semiring.algebra.semirings import find_semiring
 from semiring.cpu import compiled
 from semiring.cpu import threads as threading
-from semiring.cpu.reductions import MANY
+from semiring.cpu.reductions import MIN_COMPILED_RUNS
 from semiring.vectors import put
 
 from .strategies import FORMATS, OPTIONS
@@ -347,7 +347,7 @@ def test_reduce_of_nothing_is_the_identity():
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
 def test_reduce_of_many_empty_lines_is_the_identity(fmt, dtype):
     """So many that compiled loops take them."""
-    for shape in ((2 * MANY, 3), (3, 2 * MANY)):
+    for shape in ((2 * MIN_COMPILED_RUNS, 3), (3, 2 * MIN_COMPILED_RUNS)):
         A = from_edges([], [], np.zeros(0, dtype), shape=shape).to(fmt)
         for name in ("min", "max", "plus", "times") if dtype != "bool" else ("lor", "land"):
             zero = MONOIDS[name].zero(A.dtype)
@@ -432,10 +432,10 @@ def test_results_do_not_depend_on_the_number_of_threads(fmt, semiring, monkeypat
 @given(count=st.integers(0, 40), most=st.integers(1, 50))
 def test_joined_pieces_are_the_same_work_in_the_same_order(count, most):
     pieces = [(10 * k, 10 * k + 10) for k in range(count)]
-    joined = threading.joined(pieces, most)
+    joined = threading.merged_pieces(pieces, most)
     assert len(joined) <= most
     assert [k for start, stop in joined for k in range(start, stop)] == list(range(10 * count))
-    assert len(threading.joined(pieces, max(count, 1))) == count
+    assert len(threading.merged_pieces(pieces, max(count, 1))) == count
 
 
 @given(st.lists(st.booleans(), min_size=5, max_size=5), st.integers(0, 9))

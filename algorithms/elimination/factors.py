@@ -62,7 +62,7 @@ MOST_ARCS = 10
 """Arcs of a factor for each edge, beyond which a sweep takes as long as a search."""
 
 SMALL = 1 << 20
-"""Arcs up to which nobody asks whether they pay."""
+"""Maximum arcs of a factor that is made whether or not it pays."""
 
 
 # --- the equations ----------------------------------------------------------------------------------------------------
@@ -91,11 +91,11 @@ def substituted(W: Matrix, source: int, s: Semiring) -> DenseVector:
 
 
 class Symbolic:
-    """What a factor will take and where it will lie, for a pattern and an order: `symbolic_factor` makes it.
+    """The predicted size and layout of a factor, for a pattern and an order: `symbolic_factor` makes it.
 
     Attributes:
         order: (n,) the vertices in the order of elimination, in which subtrees of the elimination tree lie together.
-        how: who has found it: "METIS", "cuts of levels", or "given".
+        how: the method that found it: "METIS", "cuts of levels", or "given".
         entries: arcs to later vertices; there are as many to earlier ones.
         operations: products that elimination takes.
         levels: vertices on the longest way up the elimination tree.
@@ -444,7 +444,7 @@ def made(A: Matrix, s: Semiring, symbolic: Symbolic, before: Engine | EngineOfGP
 
 
 def engine_for(A: CSR) -> Callable[..., Engine | EngineOfGPU]:
-    """What makes a factor's numbers where A is."""
+    """Returns the function that makes a factor's numbers where A is."""
     if A.place.on_host:
         from .cpu.engine import engine
 
@@ -455,7 +455,7 @@ def engine_for(A: CSR) -> Callable[..., Engine | EngineOfGPU]:
 
 
 def read_labelled(file: str | PathLike[str]) -> tuple[Factor, Any]:
-    """(the factor of a file, its vertices' ids or names, None if the file has none)."""
+    """Returns the factor of a file, and the ids or names of its vertices; None if the file has none."""
     from formats.io.damage import refusing_damage
 
     from .cpu.archive import NO_FACTOR, load

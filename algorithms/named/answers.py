@@ -1,4 +1,4 @@
-"""What a `Graph` answers: mappings by name, which are arrays by vertex number, too."""
+"""Answers of a `Graph`: mappings by name, which are arrays by vertex number, too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 class Named(Protocol):
-    """What an answer needs of its graph."""
+    """The attributes of a graph that an answer needs."""
 
     @property
     def matrix(self) -> Matrix: ...
@@ -52,16 +52,16 @@ class Path:
 
 
 class ByName(Mapping[Hashable, V]):
-    """What is known of some vertices, by their names."""
+    """A mapping from the names of some vertices to values."""
 
     graph: Named
 
     def known(self, vertex: int) -> bool:
-        """Is there anything known of the vertex of this number?"""
+        """True if the vertex of this number has a value."""
         raise NotImplementedError
 
     def value(self, vertex: int) -> V:
-        """What is known of the vertex of this number."""
+        """Returns the value of the vertex of this number."""
         raise NotImplementedError
 
     def __getitem__(self, name: object) -> V:
@@ -227,12 +227,12 @@ class Edges(Sequence[Edge]):
 
 
 def taken(column: Any, rows: Any) -> Any:
-    """What a column has in these rows."""
+    """Returns the elements of a column in these rows."""
     return column[rows] if hasattr(column, "dtype") else [column[row] for row in rows.tolist()]
 
 
 def row_of(graph: Named, place: int) -> dict[str, Any]:
-    """What the edge columns have for the entry in this place."""
+    """Returns the elements of the edge columns for the entry in this place."""
     if graph.rows is None:
         return {}
     at = element(graph.rows, place)

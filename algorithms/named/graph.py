@@ -42,7 +42,7 @@ TEXT, GRAPHML = (".csv", ".tsv", ".tab", ".psv"), ".graphml"
 
 
 def may_have_names(file: str) -> bool:
-    """May the vertices in a file have other names than the numbers that `formats.read` knows?"""
+    """True if the vertices in a file may have other names than the numbers that `formats.read` knows."""
     return suffix_of(file) in (*TEXT, GRAPHML)
 
 
@@ -342,7 +342,7 @@ class Graph:
         return cls(A, Names(listed(content.labels)), merged=content.merged(A, directed))
 
     def is_directed(self) -> bool:
-        """Is there an edge without its reverse of the same weight? NetworkX asks."""
+        """True if some edge lacks a reverse of the same weight; NetworkX asks."""
         return not is_symmetric(self.matrix)
 
     def is_multigraph(self) -> bool:

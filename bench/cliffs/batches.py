@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,15 @@ from bench.experiments.fused_tasks import NEW_YORK
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.limits import COLUMNS, Limits, Timed, insist, limited, no_plot, row
 from formats import CSR, Matrix, from_edges, read
-from formats.arrays import finish, to_device
+from formats.arrays import to_device
 from semiring import MinPlus, PlusTimes, mxm, mxv, reduce, select, vxm
 from semiring.cpu.threads import configure_graphblas
+from semiring.tuning.timing import finished_ms
 
 GRAPHBLAS = "python-graphblas"
 SOURCES = 64
 SECONDS = 8.0
-"""Of a case's timed calls, about; one call each may take longer."""
+"""Seconds of a case's timed calls, about; one call each may take longer."""
 
 LIMITS: Limits = {
     r".* with arguments, .*": (1.5, 1.2),
@@ -94,21 +94,17 @@ def measured(case: Case, setting: Setting) -> Timed:
     taken: list[list[float]] = [[] for _ in calls]
     for _ in range(setting.repeats):
         for times, call in zip(taken, calls, strict=True):
-            finish(setting.device)
-            start = perf_counter()
-            call()
-            finish(setting.device)
-            times.append(perf_counter() - start)
-        if sum(map(sum, taken)) > SECONDS:
+            times.append(finished_ms(call, setting.device))
+        if sum(map(sum, taken)) > 1e3 * SECONDS:
             break
-    ms, *others = (1e3 * median(times) for times in taken)
+    ms, *others = map(median, taken)
     limit = case.other if isinstance(case.other, float) else None
     name = f"{case.name}, {'GPU' if setting.device == 'cuda' else 'CPU'}"
     return limited(LIMITS, name, case.graph, ms, case.beside, others[0] if others else limit)
 
 
 def equal(got: Any, expected: Any) -> bool:
-    """Are two answers equal, bit by bit: arrays, matrices of one pattern, numbers, or tuples of them?"""
+    """True if two answers are equal, bit by bit: arrays, matrices of one pattern, numbers, or tuples of them."""
     if isinstance(got, tuple):
         return all(equal(a, b) for a, b in zip(got, expected, strict=True))
     if isinstance(got, Matrix):
@@ -277,7 +273,7 @@ def several_sources(setting: Setting) -> Iterator[Case]:
 
 
 def graphs_of(setting: Setting) -> Iterator[tuple[str, Any]]:
-    """(name, a graph on the device), one after another."""
+    """Yields names and graphs on the device, one after another."""
     for scale in (20, 22) if setting.device == "cuda" else (20,):
         yield f"R-MAT {scale}", directed(setting, scale)[0]
     if setting.data is not None and not setting.quick and (file := setting.data / NEW_YORK).exists():
@@ -286,7 +282,7 @@ def graphs_of(setting: Setting) -> Iterator[tuple[str, Any]]:
 
 
 def row_by_row(got: Any, each: Any) -> bool:
-    """Are the rows of distances, or of (distances, parents), what each call gave?"""
+    """True if the rows of distances, or of (distances, parents), are the answers of the single calls."""
     if not isinstance(got, tuple):
         return all(equal(got[k], one) for k, one in enumerate(each))
     return all(equal((got[0][k], got[1][k]), one) for k, one in enumerate(each))
@@ -322,7 +318,7 @@ PARTS: dict[str, Callable[[Setting], Iterator[Case]]] = {
 
 
 def directed(setting: Setting, scale: int) -> tuple[Any, int]:
-    """(an R-MAT graph with 2^scale vertices on the device, the scale); a small one in a quick run."""
+    """Returns an R-MAT graph with 2^scale vertices on the device, and the scale; a small one in a quick run."""
     scale = 9 if setting.quick else scale
     return rmat(scale, dtype=np.float32, device=setting.device), scale
 
@@ -375,7 +371,7 @@ def as_graphblas(C: CSR, theirs: Any) -> bool:
 
 
 def anything(got: Any, theirs: Any) -> bool:
-    """What stands beside it computes something else."""
+    """Accepts any answer, where the call beside it computes something else."""
     return True
 
 

@@ -24,7 +24,7 @@ ANSWERS = {
     "scc": "scc(A).tolist() == [0, 0, 0, 0]",
     "mst": "boruvka(A, symmetrize=True).nnz == 3",
 }
-"""What each algorithm finds on a cycle of four vertices."""
+"""The answer of each algorithm on a cycle of four vertices."""
 
 CALL = """
 import json, sys, time, numpy as np
@@ -90,7 +90,7 @@ def nothing_kept() -> Iterator[dict[str, str]]:
 
 
 def _output(command: list[str], environment: dict[str, str]) -> str:
-    """What a process prints; Disagreement with what it says if it fails."""
+    """Returns what a process prints; raises Disagreement with its last words if it fails."""
     root = environment["PYTHONPATH"]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -40,7 +40,7 @@ class Case:
 
 
 def rows(device: Device, folder: Path, shrink: int = 1) -> Iterator[tuple[str, float, bool]]:
-    """(case, ms, verified) for every case; roads only where the folder has them.  shrink: of the generated graphs."""
+    """Yields case, ms and verified for every case; roads only if the folder has them.  shrink: of generated graphs."""
     for case in cases(device, folder, shrink):
         right = case.right(on_host(case.run()))
         yield case.name, round(median(finished_ms(case.run, device) for _ in range(CALLS)), 3), right
@@ -120,7 +120,7 @@ def cycle_in(A: CSR) -> list[int] | None:
 
 
 def improves(A: CSR, cycle: list[int] | None) -> bool:
-    """Is it a closed list of vertices whose edges have a negative sum?"""
+    """True for a closed list of vertices whose edges have a negative sum."""
     return cycle is not None and cycle[0] == cycle[-1] and sum(A[edge].item() for edge in pairwise(cycle)) < 0
 
 
@@ -144,7 +144,7 @@ def bow_tie(scale: int, components: int) -> CSR:
 
 
 def row_of_cycles(count: int, length: int) -> tuple[CSR, np.ndarray]:
-    """(cycles of which each leads to the next, in an order that says nothing, their components)."""
+    """Returns a graph of cycles of which each leads to the next, in a random order, and their components."""
     n = count * length
     v, place = np.arange(n), np.random.default_rng(4).permutation(n)
     around = np.where(v % length == length - 1, v - length + 1, v + 1)

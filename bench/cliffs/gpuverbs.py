@@ -6,7 +6,6 @@ of what is read and written once, at 3 TB/s. Results are compared with the CPU's
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
@@ -16,8 +15,9 @@ import numpy as np
 
 from bench.graphs.recursive import rmat
 from formats import CSB, CSR, CompressedCSR, Matrix, SparseVector
-from formats.arrays import Array, cupy, finish, to_device
+from formats.arrays import Array, cupy, to_device
 from semiring import MinPlus, PlusTimes, assign, ewise_add, ewise_mult, extract, mxv, reduce, select, transpose, vxm
+from semiring.tuning.timing import wall_ms
 
 BYTES_PER_MS = 3e9
 """At 3 TB/s."""
@@ -59,7 +59,7 @@ class Inputs:
 
 
 def inputs(scale: int) -> Inputs:
-    """Of an R-MAT graph with 2^scale vertices, on the host; the graph and its transpose are made on the GPU."""
+    """Makes operands from an R-MAT graph with 2^scale vertices, on the host; the graph itself is made on the GPU."""
     made: Any = rmat(scale, dtype=np.float32, device="cuda")
     A, B = (M.to(device="cpu") for M in (made, made.T.to(CSR)))
     rng = np.random.default_rng(1)
@@ -113,7 +113,7 @@ CASES = (
 
 
 def arrays_of(result: Any) -> list[np.ndarray]:
-    """What a result consists of, on the host."""
+    """Returns the arrays of a result, on the host."""
     if isinstance(result, SparseVector):
         parts: tuple[Any, ...] = (result.indices, result.values)
     else:
@@ -122,25 +122,18 @@ def arrays_of(result: Any) -> list[np.ndarray]:
 
 
 def same(there: Any, here: Any) -> bool:
-    """Are the results equal, bit by bit?"""
+    """True if the results are equal, bit by bit."""
     pairs = zip(arrays_of(there), arrays_of(here), strict=True)
     return all(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in pairs)
 
 
 def call_ms(call: Callable[[], Any]) -> float:
     """The median of single calls, each waited for."""
-    times = []
-    for _ in range(CALLS + 3):
-        finish("cuda")
-        start = time.perf_counter()
-        call()
-        finish("cuda")
-        times.append(1e3 * (time.perf_counter() - start))
-    return median(times[3:])
+    return median([wall_ms(call) for _ in range(CALLS + 3)][3:])
 
 
 def rows(scale: int = 20) -> Iterator[tuple[str, float, float, bool]]:
-    """(case, ms, floor ms, verified) for each case."""
+    """Yields case, ms, floor ms and verified for each case."""
     host = inputs(scale)
     device = host.on("cuda")
     cupy()

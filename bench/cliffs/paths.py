@@ -33,7 +33,7 @@ from . import VOTES
 
 @dataclass(frozen=True)
 class Row:
-    """What was timed on which graph, in milliseconds, and a peer's time for as much; `peer` says which."""
+    """A timed case on a graph, in milliseconds, and the time of `peer` for the same."""
 
     case: str
     graph: str
@@ -125,7 +125,7 @@ def searches(A: CSR, name: str, repeats: int) -> Iterator[Row]:
 
 
 def from_votes(path: Path) -> CSR:
-    """Who voted for whom, with random lengths."""
+    """Returns the graph of votes, with random lengths."""
     A: Any = read(path).to(CSR)
     return A.with_values(np.random.default_rng(3).integers(1, 256, A.nnz).astype(np.float32))
 

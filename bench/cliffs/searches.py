@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csgraph
 
 from algorithms import bfs, boruvka, scc
+from bench.experiments.fused_tasks import same_weight
 from bench.graphs import grid, rmat, uniform
 from bench.measure import Disagreement
 from bench.peers import gap
 from formats import CSR, read
 from semiring import threads
+from semiring.tuning.timing import host_ms
 
 from . import VOTES
 
@@ -45,7 +46,7 @@ class Case:
 
 
 def rows(folder: Path, shrink: int = 0, calls: int = 9) -> Iterator[tuple[str, float, str, float]]:
-    """(case, our milliseconds, the peer, its milliseconds), medians of calls in turns, each case verified first.
+    """Yields case, our milliseconds, the peer and its milliseconds: medians of calls in turns, each verified first.
 
     folder: where the file of votes is, if there is one.  shrink: bits by which generated graphs have fewer vertices.
     """
@@ -56,7 +57,7 @@ def rows(folder: Path, shrink: int = 0, calls: int = 9) -> Iterator[tuple[str, f
             times: list[tuple[float, float]] = []
             for _ in range(calls):
                 A = copy(case.A) if case.fresh else case.A
-                times.append((milliseconds(lambda A=A, case=case: case.ours(A)), milliseconds(case.theirs)))
+                times.append((host_ms(lambda A=A, case=case: case.ours(A)), host_ms(case.theirs)))
             ours, theirs = (round(median(taken), 3) for taken in zip(*times, strict=True))
             yield case.name, ours, case.peer, theirs
 
@@ -107,25 +108,13 @@ def copy(A: CSR) -> CSR:
     return CSR.trusted(*A.components)
 
 
-def milliseconds(call: Callable[[], Any]) -> float:
-    """What a call takes."""
-    start = perf_counter()
-    call()
-    return (perf_counter() - start) * 1e3
-
-
 def same_partition(label: np.ndarray, other: np.ndarray) -> bool:
-    """Do both name the same components? Ours by their smallest vertices."""
+    """True if both name the same components, ours by their smallest vertices."""
     first = np.full(int(other.max()) + 1, label.size)
     np.minimum.at(first, other, np.arange(label.size))
     return np.array_equal(first[other], label)
 
 
 def ascends(level: np.ndarray, order: np.ndarray) -> bool:
-    """Does the order in which the vertices were found, all that have a level, go by levels?"""
+    """True if the order lists all vertices that have a level, and goes by levels."""
     return order.size == np.count_nonzero(level >= 0) and bool((np.diff(level[order]) >= 0).all())
-
-
-def same_weight(forest: Any, other: Any) -> bool:
-    """Do both forests have as many edges and the same weight?"""
-    return forest.nnz == other.nnz and float(forest.values.sum(dtype=np.float64)) == float(other.sum())

@@ -49,10 +49,10 @@ LIMITS: Limits = {
     r"sparse .*, GPU": (0.12, 0.06),
     r".*, GPU": (5, 2.5),
 }
-"""Of files nanoseconds."""
+"""Limits by the name of a case; those of files are in nanoseconds."""
 
 LAUNCHES_MS = 0.06
-"""What a matrix verb on a GPU may take beside the multiple of its least bytes: launches and waits."""
+"""Milliseconds for launches and waits of a matrix verb on a GPU, beside the multiple of its least bytes."""
 
 
 def rows(setting: Setting) -> Iterator[Row]:
@@ -157,7 +157,7 @@ ON_GPU: dict[str, Callable[[Setting], Iterator[Timed]]] = {
 
 
 def folder(setting: Setting) -> Path:
-    """Of the files with real graphs; those that are not there are left out."""
+    """Returns the folder of the files with real graphs; those that are not there are left out."""
     return setting.data or Path("nowhere")
 
 

@@ -1,6 +1,6 @@
 """Matrix verbs beside python-graphblas on matrices of 10^7 entries: the rows of "no cliffs" that are about verbs.
 
-Every case is verified first: both libraries' entries must be equal. python-graphblas may put work off until somebody
+Every case is verified first: both libraries' entries must be equal. python-graphblas may put work off until a user
 looks, so its time counts until the result is finished (`wait`); so does the time of a write into a matrix, without the
 copy that is written to. Its matrices are made before, and so are ours.
 """

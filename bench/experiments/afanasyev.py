@@ -28,8 +28,10 @@ from .teps import PATHS, PLACE, Graph, Way, against_scale, implementation, measu
 DEGREE = 32
 """The papers' average degree."""
 CPU_SEGMENT = 1 << 16
-"""Bytes of a segment on the CPU: little of a core's second-level cache, where the paper takes half a tile's megabyte,
-but of 2^15 vertices there are two then, and of 2^20 enough for many threads, each of which takes segments."""
+"""Bytes of a segment on the CPU.
+
+The paper takes half a tile's megabyte. With less of a core's second-level cache there are two segments of 2^15
+vertices, and of 2^20 enough for many threads, each of which takes segments."""
 CPU_LARGEST = 18
 """Scale up to which the CPU is asked beside a GPU."""
 
@@ -45,7 +47,7 @@ def cliques(scale: int) -> Graph:
 
 
 def segment_bytes(device: Device) -> int:
-    """Of a segment of distances: on a GPU its last-level cache, as in the paper (`reorder_edges` stops at 65536)."""
+    """Bytes of a segment of distances: a GPU's last-level cache, as in the paper (`reorder_edges` stops at 65536)."""
     if device == "cpu":
         return CPU_SEGMENT
     runtime = cupy().cuda.runtime
@@ -143,18 +145,8 @@ SAID = (
     "there. Times of reordering stand apart, as `prepared ms`."
 )
 COLUMNS = (
-    "graph",
-    "nnz",
-    "contender",
-    "ms",
-    "with_transfers_ms",
-    "mteps",
-    "with_transfers_mteps",
-    "visited_mteps",
-    "sweeps",
-    "prepared_ms",
-    "repeats",
-    "checked",
+    *("graph", "nnz", "contender", "ms", "with_transfers_ms", "mteps"),
+    *("with_transfers_mteps", "visited_mteps", "sweeps", "prepared_ms", "repeats", "checked"),
 )
 
 FIGURE_4 = Experiment(

@@ -18,9 +18,10 @@ import numpy as np
 from algorithms import bfs, scc, trace
 from bench.experiment import Experiment, Row, Setting
 from bench.graphs import rmat
-from bench.measure import THREE, rounded
+from bench.measure import rounded
 from formats import CSR, Matrix
 from formats.arrays import Device, namespace
+from semiring.tuning.timing import THREE
 
 from .afanasyev import CPU_LARGEST, DEGREE, listed, reordered, sweeps
 from .teps import LEVELS, PLACE, STRONG, Graph, Way, implementation, measured, panel

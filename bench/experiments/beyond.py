@@ -47,21 +47,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHARES, FEWER = (1.0, 0.5, 0.25, 0.1, 0.05), (1.0, 0.25, 0.1)
-MANY = 1 << 29
-"""Entries from which on fewer shares are measured."""
+MIN_NNZ_FOR_FEWER = 1 << 29
+"""Minimum entries of a graph of which fewer shares are measured."""
 SCALES, LARGEST = (24, 25), (26, 27)
-"""Of R-MAT graphs, but on a quick run. The largest are the last graphs."""
+"""Scales of R-MAT graphs, but on a quick run. The largest are the last graphs."""
 SOURCE = 3
 PROBE_BYTES, PROBES = 256 << 20, 7
-"""Of pinned memory, whose reading gives the bus's speed, and how often it is read."""
+"""Bytes of pinned memory whose reading gives the bus's speed, and how often it is read."""
 SECONDS = 0.2
-"""That the timed calls of a row may take, but for three of them."""
+"""Seconds that the timed calls of a row may take, but for three of them."""
 SLOW_SECONDS = 2.0
-"""From which on a call is timed once."""
+"""Minimum seconds of a call that is timed once."""
 
 M = CSR | CompressedCSR
 Task = Callable[[M, Any], Any]
-"""Of a matrix, and of the operand of its product."""
+"""A function of a matrix, and of the operand of its product."""
 TASKS: dict[str, Task] = {
     "mxv": lambda A, x: mxv(A, x, MinPlus),
     "SSSP": lambda A, x: sssp(A, SOURCE),
@@ -80,7 +80,7 @@ def vector(A: M) -> Any:
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
-    """(name, what makes the graph on the device)."""
+    """Yields names of graphs, and functions that make them on the device."""
     device = setting.device
     if setting.quick:
         yield "rmat12", partial(rmat, 12, device=device, dtype=np.float32)
@@ -116,7 +116,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         del whole, told
         released(setting.device)
         known = {"graph": name, "n": A.nrows, "nnz": A.nnz, "matrix_bytes": A.nbytes}
-        for share in SHARES if A.nnz < MANY else FEWER:
+        for share in SHARES if A.nnz < MIN_NNZ_FOR_FEWER else FEWER:
             for row in at_share(A, TASKS, share, answers, place, setting):
                 yield known | row | {"stream_ms": rounded(row["floor_ms"] * rounds[row["contender"]])}
             for row in at_share(packed, PRODUCT, share, answers, place, setting):
@@ -167,7 +167,7 @@ def at_share(
 
 
 def figures(B: M, share: float, speed: float) -> Row:
-    """What is known of a share before anything runs."""
+    """Returns the figures of a share that are known before anything runs."""
     crossing = B.nbytes - B.resident
     return {
         "resident": share,

@@ -25,7 +25,7 @@ import numpy as np
 
 import algorithms as ours
 from bench import plots
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, no_file, rows_by_graph
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.measure import Contender, Disagreement, contest, rounded
 from bench.peers import PEERS, facts
@@ -76,7 +76,7 @@ SOLVE: Calls = {
 
 
 def networkx() -> tuple[Callable[[CSR, bool], Any], Calls]:
-    """(what makes its graph, its calls)."""
+    """Returns the function that makes NetworkX's graph, and its calls."""
     import networkx as nx
 
     def between(G: Any, some: list[int], weight: str | None) -> Any:
@@ -194,11 +194,11 @@ GRAPHS: dict[str, tuple[str, ...]] = {
 QUICK: dict[str, tuple[str, ...]] = {"grid8": TASKS, "rmat6, one way": ONE_WAY}
 
 
-def made(name: str, setting: Setting) -> CSR | None:
-    """The graph with lengths in int32; None where its file is not there."""
+def made(name: str, setting: Setting) -> CSR | Row:
+    """The graph with lengths in int32, or a row that says that its file is not there."""
     if name == "NY":
         path = (setting.data or Path()) / NEW_YORK
-        roads: Any = read(path).to(device=setting.device) if path.exists() else None
+        roads: Any = read(path).to(device=setting.device) if path.exists() else no_file(OURS, NEW_YORK)
         return roads
     if name == "grid8":
         return grid(8, dtype=np.int32, device=setting.device)
@@ -208,21 +208,15 @@ def made(name: str, setting: Setting) -> CSR | None:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """A row for each library, task and graph."""
-    for name, tasks in (QUICK if setting.quick else GRAPHS).items():
-        if not setting.wants(name):
-            continue
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = made(name, setting)
-        if A is None:
-            yield {"graph": name, "contender": OURS, "missing": f"{NEW_YORK} is not there: say --data FOLDER"}
-            continue
+    graphs = QUICK if setting.quick else GRAPHS
+
+    def of_graph(name: str, A: CSR) -> Iterator[Row]:
         host: Any = A.to(device="cpu")
         some, forms = chosen(host), Forms(host)
-        for task in tasks:
-            for row in beside(task, A, forms, some, setting):
-                yield {"graph": name, "task": task, "n": A.nrows, "nnz": A.nnz} | row
+        for task in graphs[name]:
+            yield from ({"task": task} | row for row in beside(task, A, forms, some, setting))
+
+    return rows_by_graph(setting, [(name, partial(made, name, setting)) for name in graphs], of_graph)
 
 
 class Forms:
@@ -233,7 +227,7 @@ class Forms:
         self.made: dict[tuple[str, bool], Any] = {}
 
     def of(self, library: str, task: str) -> Any:
-        """What the library takes for a task."""
+        """Returns the library's graph for a task."""
         directed = task in ONE_WAY or (library, task) == ("rustworkx", "pagerank")
         if (library, directed) not in self.made:
             make, _ = LIBRARIES[library]()
@@ -289,7 +283,7 @@ def same(found: np.ndarray, expected: np.ndarray) -> bool:
 
 
 Taken = tuple[list[float], np.ndarray] | str
-"""(seconds of each call, the answer as an array), or why there are none."""
+"""Seconds of each call and the answer as an array, or why there are none."""
 
 
 def by_itself(
@@ -336,7 +330,7 @@ def begun(wait: Iterator[Taken | None]) -> Iterator[Taken | None]:
 
 
 def last_of(wait: Iterator[Taken | None]) -> Taken:
-    """What a library's process has taken."""
+    """Returns the times and the answer of a library's process."""
     return [taken for taken in wait if taken is not None][-1]
 
 

@@ -22,7 +22,7 @@ from bench.measure import Disagreement, rounded
 from formats import CSR, Matrix, read
 from formats.arrays import Device
 from semiring import MinPlus, PlusTimes, Semiring, choose, mxv
-from semiring.tuning.comparison import operand_for, product_named, same, stored
+from semiring.tuning.comparison import copies_of, operand_for, product_named, same
 from semiring.tuning.timing import finished_ms, in_turns, settled_clock, undisturbed, unkept
 
 from .families import FAMILIES
@@ -30,7 +30,7 @@ from .families import FAMILIES
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MANY, ALL = {"cpu": 10**5, "cuda": 10**6}, (100, 1000)
+REGRET_CALLS, ALL_CALLS = {"cpu": 10**5, "cuda": 10**6}, (100, 1000)
 """Calls of `regret`; calls of which everything counts."""
 OVERALL = "all matrices"
 SIZES = {"cpu": (10**4, 4 * 10**5, 2 * 10**6), "cuda": (10**5, 3 * 10**6, 2 * 10**7)}
@@ -70,7 +70,7 @@ PRODUCTS = tuple(
 
 
 def matrices(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
-    """(name, what makes it) of every matrix."""
+    """Yields the name of every matrix, and the function that makes it."""
     for name, maker in FAMILIES.items():
         sizes = (2000,) if setting.quick else SIZES[setting.device]
         if setting.device == "cpu" and name in LARGEST and not setting.quick:
@@ -93,7 +93,7 @@ def rows(setting: Setting) -> Iterator[Row]:
         A = make()
         count = 1 if setting.quick or setting.device == "cuda" else 6 if A.nnz < SMALL else 2
         wanted = [PRODUCTS[(k + k // 6 + j * 6 // count) % 6] for j in range(count)]
-        made, _ = stored(A, {fmt: None for fmt, device in mxv.table if device == setting.device})
+        made, _ = copies_of(A, {fmt: None for fmt, device in mxv.table if device == setting.device})
         names = {fmt.__name__.lower(): M for fmt, M in made.items()}
         for product in wanted:
             gathered.append({"graph": name, "n": A.nrows, "nnz": A.nnz, **judged(A, names, product, setting)})
@@ -130,16 +130,16 @@ def judged(A: CSR, made: dict[str, Matrix], product: Product, setting: Setting) 
     repeats = max(setting.repeats, min(MAX_REPEATS[device], many))
     times = timed(made, call, device, repeats)
     how: Any = {"semiring": product.semiring, "frontier": product.frontier}
-    found = {calls: choose(unkept(A), product.verb, calls=calls, **how) for calls in (MANY[device], *ALL)}
-    chosen = found[MANY[device]].chosen
+    found = {calls: choose(unkept(A), product.verb, calls=calls, **how) for calls in (REGRET_CALLS[device], *ALL_CALLS)}
+    chosen = found[REGRET_CALLS[device]].chosen
     for _ in range(RETRIES):
         if times[chosen] <= SUSPECT * min(times.values()):
             break
         times = {name: min(ms, times[name]) for name, ms in timed(made, call, device, repeats).items()}
     best = min(times, key=times.__getitem__)
-    starts = {row["format"]: row["conversion_ms"] for row in found[MANY[device]].candidates if row["tried"]}
+    starts = {row["format"]: row["conversion_ms"] for row in found[REGRET_CALLS[device]].candidates if row["tried"]}
     totals = {}
-    for calls in ALL:
+    for calls in ALL_CALLS:
         few = found[calls]
         start = few.trial_ms + (starts.get(few.chosen, 0.0) if few.matrix is None else 0.0)
         least = min(start + calls * times[name] for name, start in starts.items())
@@ -155,9 +155,9 @@ def judged(A: CSR, made: dict[str, Matrix], product: Product, setting: Setting) 
         "regret": rounded(times[chosen] / times[best]),
         **totals,
         "csr": rounded(times["csr"] / times[best]),
-        "trial_ms": rounded(found[MANY[device]].trial_ms),
+        "trial_ms": rounded(found[REGRET_CALLS[device]].trial_ms),
         "times": {name: rounded(ms) for name, ms in times.items()},
-        "choices": {str(calls): found[calls].chosen for calls in ALL},
+        "choices": {str(calls): found[calls].chosen for calls in ALL_CALLS},
         "verified": True,
         "repeats": repeats,
     }
@@ -194,17 +194,8 @@ CHOICE = Experiment(
     about="What A.to('auto') chooses on families of matrices, and how much longer that takes than the best format.",
     rows=rows,
     columns=(
-        "graph",
-        "nnz",
-        "product",
-        "contender",
-        "best",
-        "ms",
-        "best_ms",
-        "regret",
-        "regret_1000",
-        "regret_100",
-        "csr",
+        *("graph", "nnz", "product", "contender", "best", "ms"),
+        *("best_ms", "regret", "regret_1000", "regret_100", "csr"),
     ),
     plot=plot,
 )

@@ -33,10 +33,10 @@ MEBIBYTES = (16, 64, 256, 1024)
 QUICK_MEBIBYTES = (1, 32)
 SCALE, QUICK_SCALE = 24, 8
 PROBE_BYTES = 256 << 20
-"""Of pinned memory, whose copy is the floor."""
+"""Bytes of pinned memory, whose copy is the floor."""
 DIRECTIONS = "to the GPU", "to the host"
 SECONDS = 1.0
-"""That the timed copies of a size may take, but for three of them."""
+"""Seconds that the timed copies of a size may take, but for three of them."""
 
 LENGTHS = Task(lambda A, source, **how: sssp(A, source, **how), fused_tasks.shortest)
 
@@ -107,7 +107,7 @@ def memory_copy(target: int, source: int, nbytes: int, kind: int) -> None:
 
 
 def same_bits(got: Any, expected: np.ndarray) -> bool:
-    """Is it the same, wherever it is?"""
+    """True if the copy has the expected bits, wherever it is."""
     return bool(np.array_equal(got.get() if hasattr(got, "get") else got, expected))
 
 

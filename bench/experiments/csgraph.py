@@ -20,20 +20,21 @@ import numpy as np
 from algorithms import csgraph as ours
 from algorithms.data import rome99
 from bench import plots
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, no_file, rows_by_graph
 from bench.graphs import rmat
-from bench.measure import THREE, Contender, contest, rounded
+from bench.measure import Contender, contest, rounded
 from formats import CSR, from_edges, read
+from semiring.tuning.timing import THREE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OURS, FIRST, SCIPY = "semiring", "semiring, first call", "SciPy"
-FEW = 10
+SOURCES = 10
 """Sources, where there are several."""
 
 Call = Callable[[Any, Any, list[int]], Any]
-"""(a module with csgraph's names, its matrix, vertices: the one of most edges first) -> its answer."""
+"""A call (a module with csgraph's names, its matrix, vertices: the one of most edges first) of an algorithm."""
 
 
 def distances(answer: Any) -> list[Any]:
@@ -58,8 +59,8 @@ def whole(answer: Any) -> list[Any]:
     return [np.asarray(part) if isinstance(part, int) else part for part in answer]
 
 
-def each(answers: Any) -> list[Any]:
-    """Of several searches, since a processor soon knows the branches of one by heart."""
+def flattened(answers: Any) -> list[Any]:
+    """Joins the answers of several searches: of one alone a processor would learn the branches by heart."""
     return [part for answer in answers for part in answer]
 
 
@@ -79,7 +80,7 @@ TASKS: dict[str, tuple[Call, Callable[[Any], list[Any]]]] = {
     "weak components": (lambda m, S, v: m.connected_components(S), whole),
     "strong components": (lambda m, S, v: m.connected_components(S, connection="strong"), together),
     "minimum_spanning_tree": (lambda m, S, v: m.minimum_spanning_tree(S), forest),
-    "breadth_first_order, 10 in turn": (lambda m, S, v: [m.breadth_first_order(S, i) for i in v], each),
+    "breadth_first_order, 10 in turn": (lambda m, S, v: [m.breadth_first_order(S, i) for i in v], flattened),
     "breadth_first_order, undirected": (lambda m, S, v: m.breadth_first_order(S, v[0], directed=False), whole),
     "breadth_first_tree": (lambda m, S, v: m.breadth_first_tree(S, v[0]), entries),
 }
@@ -96,11 +97,11 @@ DENSE: dict[str, tuple[Call, Callable[[Any], list[Any]]]] = {
 
 FILES = {"NY": "USA-road-d.NY.gr.gz", "wiki-Vote": "wiki-Vote.txt.gz"}
 LARGE = "rmat18"
-"""Of four million edges, for a GPU."""
+"""The graph of four million edges, for a GPU."""
 
 
-def made(name: str, setting: Setting) -> CSR | None:
-    """The graph; None where its file is not there."""
+def made(name: str, setting: Setting) -> CSR | Row:
+    """The graph, or a row that says that its file is not there."""
     if name == "rome99":
         return read(rome99).to(CSR)
     if name == "dense512":
@@ -109,7 +110,7 @@ def made(name: str, setting: Setting) -> CSR | None:
     if name == LARGE:
         return rmat(18, dtype=np.int32)
     path = (setting.data or Path()) / FILES[name]
-    return read(path).to(CSR) if path.exists() else None
+    return read(path).to(CSR) if path.exists() else no_file(OURS, FILES[name])
 
 
 def rows(setting: Setting) -> Iterator[Row]:
@@ -117,18 +118,12 @@ def rows(setting: Setting) -> Iterator[Row]:
     graphs = {"rome99": TASKS} if setting.quick else {name: TASKS for name in FILES}
     if not setting.quick:
         graphs |= {"rome99": TASKS | SLOW, "dense512": DENSE} | ({} if setting.device == "cpu" else {LARGE: TASKS})
-    for name in filter(setting.wants, graphs):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = made(name, setting)
-        if A is None:
-            missing = f"{FILES[name]} is not there: say --data FOLDER"
-            yield {"graph": name, "contender": OURS, "missing": missing}
-            continue
+
+    def of_graph(name: str, A: CSR) -> Iterator[Row]:
         for task, how in graphs[name].items():
-            for row in beside(*how, A, setting):
-                yield {"graph": name, "task": task, "n": A.nrows, "nnz": A.nnz} | row
+            yield from ({"task": task} | row for row in beside(*how, A, setting))
+
+    return rows_by_graph(setting, [(name, partial(made, name, setting)) for name in graphs], of_graph)
 
 
 def beside(call: Call, compared: Callable[[Any], list[Any]], A: CSR, setting: Setting) -> Iterator[Row]:
@@ -139,7 +134,7 @@ def beside(call: Call, compared: Callable[[Any], list[Any]], A: CSR, setting: Se
     S = B.to_scipy()
     own = S if device == "cpu" else B.to(device=device).to_cupyx()
     first = int(np.diff(A.indptr).argmax())
-    vertices = [first, *np.random.default_rng(1).integers(0, A.nrows, FEW - 1).tolist()]
+    vertices = [first, *np.random.default_rng(1).integers(0, A.nrows, SOURCES - 1).tolist()]
     expected = compared(call(csgraph, S, vertices))
 
     def agrees(answer: Any) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 
 from algorithms import Factor, factor, sssp, symbolic_factor
 from bench import plots
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, no_file
 from bench.graphs import grid, roads
 from bench.measure import Contender, contest, once, rounded
 from bench.peers import PEERS, facts
@@ -39,7 +39,7 @@ OURS, SEARCH, ROUTINGKIT = "semiring, factor", "semiring, search", "RoutingKit"
 FILES = {"NY": "USA-road-d.NY.gr.gz", "NE": "road-topo-NE.pace.gr.gz"}
 PART, CENTRE = 126_000, 100_000
 """Vertices of a part of New York, those next to one of them."""
-SOME, MANY, ENDS = 64, 256, 1000
+SOME, MANY_SOURCES, ENDS = 64, 256, 1000
 """Sources of a batch, and of one on a GPU alone; rows and columns of a table."""
 GRAPHS: dict[str, tuple[str, ...]] = {
     "cpu": ("NY", "NE", "grid256"),
@@ -47,7 +47,7 @@ GRAPHS: dict[str, tuple[str, ...]] = {
 }
 """By device."""
 LARGE = 1_000_000
-"""Vertices from which on calls of seconds are timed once, or left out."""
+"""Minimum vertices for which calls of seconds are timed once, or left out."""
 COPIED = 1 << 26
 """Bytes whose copying says the bandwidth."""
 NO_KIT = absent("routingkit_cch", "routingkit-cch")
@@ -122,7 +122,7 @@ def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
         runs: Runs = {OURS: lambda: F.solve(sources=case.many)}
         if A.nrows < LARGE:
             runs[SEARCH] = lambda: sssp(A, sources=case.many)
-        found[f"{MANY} to all"] = sssp(A, sources=case.many), runs
+        found[f"{MANY_SOURCES} to all"] = sssp(A, sources=case.many), runs
         if A.nrows == PART:
             found["all pairs"] = D, {OURS: lambda: F.solve(sources=range(PART))[case.some]}
     if S.how != "given":
@@ -147,7 +147,7 @@ def ours(case: Case) -> dict[str, tuple[Any, Runs]]:
 
 
 def scipys(case: Case) -> Runs:
-    """What SciPy runs, by task."""
+    """Returns SciPy's calls, by task."""
     from scipy.sparse import csgraph
 
     S, T = to_scipy(case.host), to_scipy(case.host.T)
@@ -161,7 +161,7 @@ def scipys(case: Case) -> Runs:
 
 
 def networkxs(case: Case) -> Runs:
-    """What NetworkX runs, by task."""
+    """Returns NetworkX's calls, by task."""
     import networkx as nx
 
     G, (u, v) = case.host.to_networkx(), case.pair
@@ -169,7 +169,7 @@ def networkxs(case: Case) -> Runs:
 
 
 def routingkits(case: Case) -> Runs:
-    """What RoutingKit's customizable contraction hierarchy runs, by task, in the order of our factor."""
+    """Returns the calls of RoutingKit's customizable contraction hierarchy, with our factor's elimination order."""
     from routingkit_cch import CCH, CCHMetric, CCHOneToMany, CCHQuery
 
     (tail, head, weights), one, (u, v) = case.host.to_edges(), case.some[0], case.pair
@@ -206,7 +206,7 @@ def floors(case: Case) -> dict[str, float]:
         "numbers": 2 * vertex * S.entries + 8 * case.A.nnz,
         "one to all": sweep + n * vertex,
         "64 to all": sweep + SOME * n * vertex,
-        f"{MANY} to all": sweep + MANY * n * vertex,
+        f"{MANY_SOURCES} to all": sweep + MANY_SOURCES * n * vertex,
         "a pair": 8 * climbs,
         "table": 8 * above + len(case.sources) * len(case.targets) * vertex,
         "all pairs": sweep + n * n * vertex,
@@ -215,7 +215,7 @@ def floors(case: Case) -> dict[str, float]:
 
 
 def bytes_per_ms(A: CSR) -> float:
-    """Of the fastest copy where A is, read and written."""
+    """Returns the speed of the fastest copy where A is, read and written."""
     x, taken = A.xp.zeros(COPIED if A.place.on_host else 16 * COPIED, np.uint8), []
     y = A.xp.zeros_like(x)
     for _ in range(21):
@@ -228,7 +228,7 @@ def bytes_per_ms(A: CSR) -> float:
 
 
 def same(expected: Any, n: int, found: Any) -> bool:
-    """Is it the expected answer; or where there is none, an order of all vertices?"""
+    """True for the expected answer; or where there is none, for an order of all vertices."""
     if type(found) is type(expected) and found.dtype == expected.dtype:
         return bool((found == expected).all())
     got = np.asarray(to_device(found, "cpu"))
@@ -246,8 +246,7 @@ def rows(setting: Setting) -> Iterator[Row]:
             continue
         known = made(name, setting)
         if known is None:
-            file = FILES[name.removeprefix("part of ")]
-            yield {"graph": name, "contender": OURS, "missing": f"{file} is not there: say --data FOLDER"}
+            yield {"graph": name} | no_file(OURS, FILES[name.removeprefix("part of ")])
             continue
         A, order = known
         for row in of_graph(A, order, setting):
@@ -257,7 +256,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 def of_graph(A: CSR, order: np.ndarray | None, setting: Setting) -> Iterator[Row]:
     """The rows of a graph."""
     draw = np.random.default_rng(1)
-    some, sources, targets, many = (draw.integers(0, A.nrows, k).tolist() for k in (SOME, ENDS, ENDS, MANY))
+    some, sources, targets, many = (draw.integers(0, A.nrows, k).tolist() for k in (SOME, ENDS, ENDS, MANY_SOURCES))
     some[0] = 0
     if setting.quick:
         sources, targets = sources[:20], targets[:20]

@@ -9,12 +9,13 @@ source is the vertex of largest out-degree. A forest wants an undirected graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from algorithms import bfs, boruvka, scc, sssp
 from bench import plots
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, no_file, rows_by_graph
 from bench.measure import Contender, contest, rounded
 from bench.peers import PEERS, Task, agreement, common, facts, rivals
 from bench.peers.graphblas import GRAPHBLAS
@@ -57,19 +58,20 @@ DEEP = ("NY", "NE", "grid2k")
 
 def rows(setting: Setting) -> Iterator[Row]:
     """A row for each library, task and graph."""
-    for name in QUICK if setting.quick else NAMES[setting.device]:
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
+
+    def make(name: str) -> CSR | Row:
         origin = GRAPHS[name]
         if origin.file and not (setting.data is not None and (setting.data / origin.file).exists()):
-            yield {"graph": name, "contender": OURS, "missing": f"{origin.file} is not there: say --data FOLDER"}
-            continue
-        released(setting.device)
-        A = origin.make(setting.device, setting.data or Path())
+            return no_file(OURS, origin.file)
+        return origin.make(setting.device, setting.data or Path())
+
+    def of_graph(name: str, A: CSR) -> Iterator[Row]:
         for task in get_args(Task):
-            if task != "mst" or origin.undirected:
+            if task != "mst" or GRAPHS[name].undirected:
                 yield from beside(task, name, A, setting)
+
+    names = QUICK if setting.quick else NAMES[setting.device]
+    return rows_by_graph(setting, [(name, partial(make, name)) for name in names], of_graph)
 
 
 def beside(task: Task, name: str, A: CSR, setting: Setting) -> Iterator[Row]:
@@ -137,16 +139,8 @@ EVERYONE = Experiment(
     ),
     rows=rows,
     columns=(
-        "graph",
-        "task",
-        "contender",
-        "threads",
-        "ms",
-        "low_ms",
-        "high_ms",
-        "with_transfers_ms",
-        "to_ours",
-        "repeats",
+        *("graph", "task", "contender", "threads", "ms"),
+        *("low_ms", "high_ms", "with_transfers_ms", "to_ours", "repeats"),
     ),
     plot=plot,
     roads=True,

@@ -71,12 +71,12 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def keys_of(n: int) -> np.ndarray:
-    """(n,) int64: random distances, each before its vertex."""
+    """Returns keys (n,), int64: random distances, each before its vertex."""
     return (operand(n, FARTHEST, dtype=np.int64) << 32) | np.arange(n)
 
 
 def by(threads: int) -> str:
-    """Of a reduction with so many threads in a block."""
+    """Returns the name of a reduction with so many threads in a block."""
     return f"reduction, {threads} threads"
 
 

@@ -20,7 +20,7 @@ Maker = Callable[[int, Device], CSR]
 
 
 def draws(count: int, stream: int, device: Device) -> Any:
-    """(count,) random numbers in [0, 1)."""
+    """Returns random numbers in [0, 1), (count,)."""
     return (hashed(numbers(slice(0, count), device), 7, stream) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
@@ -41,7 +41,7 @@ def stencil(n: int, offsets: Any, device: Device) -> CSR:
 
 
 def drawn(nnz: int, degree: int, device: Device) -> tuple[Any, Any, int]:
-    """(rows, random numbers, n): `degree` draws for each of n rows."""
+    """Returns rows and random numbers, `degree` draws for each of n rows, and n."""
     n = max(16, nnz // degree)
     return library(device).arange(n * degree) // degree, draws(n * degree, 2, device), n
 

@@ -29,10 +29,11 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from bench.experiment import Experiment, Row, Setting, released
-from bench.measure import Disagreement, device_ms, host_ms, peak_bytes, rounded, wall_ms
+from bench.measure import Disagreement, peak_bytes, rounded
 from formats import CSR, Matrix, OutOfDeviceMemory, OutOfHostMemory
 from formats.arrays import Device, finish
 from semiring import explain
+from semiring.tuning.timing import device_ms, host_ms, wall_ms
 from semiring.vectors import degrees
 
 from .fused_tasks import FORESTS, GRAPHS, Problem, Task, chosen, tasks
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 OWN = "prototype"
 """Among the peers what is no other's: kernels of our own that did only this."""
 ROW_SECONDS = 4.0
-"""Of timed runs of a row: slow ones are repeated less often, but at least LEAST times."""
-LEAST = 3
+"""Seconds of the timed runs of a row: slow ones are repeated less often, but at least MIN_RUNS times."""
+MIN_RUNS = 3
 SLOW_SECONDS = 1.0
 """A definition that takes longer is not run again to be timed with its kernels compiled."""
 WITH_PARENTS = 1.4
@@ -111,12 +112,13 @@ PEERS: dict[str, dict[str, dict[str, float]]] = {
         "prototype": {"NE": 0.95, "grid2k": 2.9, "rmat22s": 6.6},
     },
 }
-"""Milliseconds of others on an H100, 2026-11-21, measured elsewhere: cuGraph 26.10, ADDS (PPoPP 2021), ECL, and
-throw-away kernels that did only this."""
+"""Milliseconds of others on an H100, 2026-11-21, measured elsewhere.
+
+They are cuGraph 26.10, ADDS (PPoPP 2021), ECL, and throw-away kernels that did only this."""
 
 
 def targets(task: Task, graph: str, device: Device, scipy_ms: float | None, without: float | None) -> tuple[Any, Any]:
-    """(goal, at least) in milliseconds; None where there is none.  without: our time without parents."""
+    """Returns goal and required time in milliseconds; None where there is none.  without: our time without parents."""
     if task.parents:
         return (None, None) if without is None else (WITH_PARENTS * without, WITH_PARENTS * without)
     if device == "cuda":
@@ -126,7 +128,7 @@ def targets(task: Task, graph: str, device: Device, scipy_ms: float | None, with
 
 
 def reached(milliseconds: float, goal: float | None, at_least: float | None) -> str | None:
-    """What a time has reached of its targets; None if it has none."""
+    """Tells which of its targets a time has reached; None if it has none."""
     if goal is None or at_least is None:
         return None
     return "goal" if milliseconds <= goal else "at least" if milliseconds <= at_least else "missed"
@@ -215,7 +217,7 @@ def measured(
 
 
 def verified(task: Task, p: Problem, answer: Any, expected: Any, defined: bool) -> list[str]:
-    """By what an answer was checked. Disagreement if it is wrong.  defined: is what is expected the definition's?"""
+    """Names the checks that an answer has passed; else Disagreement.  defined: `expected` is the definition's."""
     if not same(parts(answer), parts(expected)):
         raise Disagreement(f"{task.name} on {p.name} computes something else than its definition: it is not timed")
     checked = ["definition"] if defined else []
@@ -237,7 +239,7 @@ def parts(answer: Any) -> tuple[Any, ...]:
 
 
 def same(got: tuple[Any, ...], expected: tuple[Any, ...]) -> bool:
-    """Are arrays and matrices equal, dtypes and all?"""
+    """True if arrays and matrices are equal, dtypes and all."""
     pairs = [
         pair
         for a, b in zip(got, expected, strict=True)
@@ -247,7 +249,7 @@ def same(got: tuple[Any, ...], expected: tuple[Any, ...]) -> bool:
 
 
 def stopwatch(call: Callable[[], Any], device: Device) -> tuple[float, Any]:
-    """(seconds of the call, everything on the device finished; its result)."""
+    """Returns the seconds of a call, everything on the device finished, and its result."""
     finish(device)
     start = time.perf_counter()
     answer = call()
@@ -263,7 +265,7 @@ def timed(ours: Callable[[], Any], peer: Callable[[], Any] | None, repeats: int,
     else:
         clocks = {"ms": lambda: host_ms(ours), "scipy_ms": lambda: host_ms(peer)}
         one_seconds += host_ms(peer) / 1e3
-    count = min(repeats, max(LEAST, int(ROW_SECONDS / one_seconds)))
+    count = min(repeats, max(MIN_RUNS, int(ROW_SECONDS / one_seconds)))
     taken: dict[str, list[float]] = {figure: [] for figure in clocks}
     for _ in range(max(count, 2)):
         for figure, clock in clocks.items():
@@ -317,19 +319,8 @@ FUSED = Experiment(
     ),
     rows=rows,
     columns=(
-        "graph",
-        "nnz",
-        "contender",
-        "implementation",
-        "ms",
-        "goal_ms",
-        "reached",
-        "best_of_others_ms",
-        "others",
-        "scipy_ms",
-        "first_ms",
-        "definition_ms",
-        "checked_by",
+        *("graph", "nnz", "contender", "implementation", "ms", "goal_ms", "reached"),
+        *("best_of_others_ms", "others", "scipy_ms", "first_ms", "definition_ms", "checked_by"),
     ),
     plot=plot,
     roads=True,

@@ -1,4 +1,4 @@
-"""What the benchmark of algorithms that run as a whole runs: its graphs, its rows, and what an answer must satisfy.
+"""Graphs and rows of the benchmark of algorithms that run as a whole, and the conditions of a right answer.
 
 An answer is checked without a definition of ours: distances and levels by the equation that has them for its only
 solution where weights are positive, d = e_s ⊕ d A, parents as the smallest vertices that attain it, and everything by
@@ -124,7 +124,7 @@ class Task:
 
     @property
     def settled(self) -> bool:
-        """Does its equation alone settle whether an answer is right? Lengths are positive."""
+        """True if the equation alone settles whether an answer is right, as lengths are positive."""
         return self.kind in ("SSSP", "BFS")
 
     @property
@@ -171,7 +171,7 @@ def tasks() -> Iterator[Task]:
 
 
 def asks_scipy(kind: str, p: Problem) -> bool:
-    """Is SciPy quick enough?"""
+    """True if SciPy is quick enough."""
     return not p.brief and p.A.nnz <= SCIPY_EDGES[kind]
 
 
@@ -216,12 +216,12 @@ def spanned(p: Problem, answer: tuple[Any, ...]) -> Iterator[tuple[str, bool]]:
 
 
 def same_weight(forest: Any, found: Any) -> bool:
-    """Do both forests have as many edges and the same weight?"""
+    """True if both forests have as many edges and the same weight."""
     return forest.nnz == found.nnz and float(forest.values.sum(dtype=np.float64)) == float(found.sum())
 
 
 def attained(p: Problem, lengths: Array, d: Array, parent: Array | None = None) -> bool:
-    """Is d_v = min (d_u + length of u -> v) but at the source, where it is 0, and each parent the smallest such u?
+    """True if d_v = min (d_u + length of u -> v) but at the source, where it is 0, and parents are the smallest u.
 
     lengths: of p.A's edges, positive.  d: (n,), `unreached` where the source does not lead.
     """

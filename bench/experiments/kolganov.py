@@ -21,9 +21,10 @@ from algorithms import boruvka, trace
 from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import rmat_both_ways
 from bench.laboratory.boruvka import Hybrid, both_rows, measured_share
-from bench.measure import THREE, Contender, contest, rounded
+from bench.measure import Contender, contest, rounded
 from formats import CSR, Matrix
 from formats.arrays import Device, finish
+from semiring.tuning.timing import THREE
 
 from .afanasyev import DEGREE, cliques
 from .teps import FOREST, PLACE, Graph, Others, Way, implementation, measured, on_host, panel, reference, same
@@ -164,7 +165,7 @@ MST = Experiment(
 # --- both processors --------------------------------------------------------------------------------------------------
 
 SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-"""Of the vertices, which the CPU searches."""
+"""Shares of the vertices that the CPU searches."""
 HYBRID_SCALE = 24
 MEASURED, FUSED = "hybrid, share measured", "GPU, fused"
 SECONDS = 0.2

@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCALE, EDGE_FACTOR = 25, 132
-"""Of an R-MAT graph: 4.17 G entries, for edges are counted in 32 bits by searches on GPUs."""
+"""Scale and edge factor of an R-MAT graph of 4.17 G entries: searches on GPUs count edges in 32 bits."""
 BEYOND_SCALE, BEYOND_FACTOR = 26, 180
-"""Of one that is larger than the GPU: 11 G entries of 8 bytes."""
+"""Scale and edge factor of a graph that is larger than the GPU: 11 G entries of 8 bytes."""
 QUICK, QUICK_BEYOND = (10, 8), (10, 6)
 STRIP_BYTES = 5 * 8
-"""For each edge of a range of rows while these are made, at most."""
+"""Most bytes for each edge of a range of rows while these are made."""
 ENTRY_BYTES = 4 + 4
-"""Of a column and a weight."""
+"""Bytes of a column and a weight."""
 LIMIT = 4 << 30
 THRESHOLDS = (1, 4, 16, 64)
 """Weights at which a forest is looked at."""
@@ -53,7 +53,7 @@ NAMES = "mxv", "SSSP", "BFS", "MST", "WCC"
 BEYOND_NAMES = "mxv", "MST", "WCC"
 
 Certificate = Callable[[CSR, Any, Any, dict[str, Any]], bool]
-"""Of a matrix, the operand of its product, an answer, and the answers before it, on the host."""
+"""A check of a matrix, the operand of its product, an answer, and the answers before it, on the host."""
 CERTIFICATES: dict[str, Certificate] = {
     "mxv": lambda A, x, y, _: is_product(A, x, y),
     "SSSP": lambda A, x, d, _: are_distances(A, SOURCE, d),
@@ -62,7 +62,7 @@ CERTIFICATES: dict[str, Certificate] = {
     "WCC": lambda A, x, label, known: same(on_host(label), on_host(trees_of(known["MST"].to(device=A.place)))),
 }
 BEYOND_CERTIFICATES = CERTIFICATES | {"MST": lambda A, x, F, _: is_forest(A, F, FEW_THRESHOLDS)}
-"""Of the second graph, whose entries cross the bus for each."""
+"""Checks of the second graph, whose entries cross the bus for each."""
 
 
 def trees_of(F: COO) -> Any:
@@ -103,10 +103,10 @@ def in_memory(setting: Setting) -> Iterator[Row]:
     whole.forget()
     del whole
     released(setting.device)
-    yield from within((scale, edge_factor), known, answers, setting, place)
+    yield from limited_rows((scale, edge_factor), known, answers, setting, place)
 
 
-def within(size: tuple[int, int], known: Row, answers: dict[str, Any], setting: Setting, place: Place) -> Iterator[Row]:
+def limited_rows(size: tuple[int, int], known: Row, answers: Any, setting: Setting, place: Place) -> Iterator[Row]:
     """The rows of the same matrix, made again, as much of which is resident as a limit has room for, beside vectors."""
     limit = known["matrix_bytes"] // 2 + VECTORS * known["n"] if setting.quick else LIMIT
     part = max(0.0, (limit - VECTORS * known["n"]) / known["matrix_bytes"])
@@ -153,7 +153,7 @@ def larger_than_memory(setting: Setting) -> Iterator[Row]:
 
 
 def in_two_memories(scale: int, edge_factor: int, place: Place, share: float) -> Allocate:
-    """What makes the large arrays: at most that share of each on the device, and no more than it has room for.
+    """Returns an allocator of the large arrays, with at most that share of each on the device, as room allows.
 
     Vectors, and a range of rows while it is made, have to fit, too.
     """
@@ -164,7 +164,7 @@ def in_two_memories(scale: int, edge_factor: int, place: Place, share: float) ->
 
 
 def allocating(part: float, place: Place) -> Allocate:
-    """What makes arrays of which that part is on the device, and the rest in pinned memory."""
+    """Returns an allocator of arrays with that part on the device, and the rest in pinned memory."""
 
     def allocate(size: int, dtype: np.dtype) -> Any:
         there = int(part * size * dtype.itemsize) // resident.GRANULE * resident.GRANULE

@@ -30,11 +30,12 @@ from bench import plots
 from bench.experiment import Experiment, Row, Setting, released
 from bench.graphs import fifth, predecessors
 from bench.laboratory import VARIANTS, da2cf_by
-from bench.measure import THREE, Contender, contest, once, rounded, verify
+from bench.measure import Contender, contest, once, rounded, verify
 from formats import CSR, Dense, Matrix
 from formats.arrays import Array, Device, to_device
 from formats.storage.orientation import by_columns
 from semiring import MinPlus
+from semiring.tuning.timing import THREE
 
 from .no_atomic import NO_ATOMIC, f_gpu_no_atomic
 
@@ -47,17 +48,17 @@ OURS = {f"{algorithm.name}, fused": algorithm for algorithm in (da2cf, delta_ste
 DEVICES = {name: {plan.relax_on, plan.minimum_on, plan.update_on} for name, plan in VARIANTS.items()}
 """Where the steps of each implementation run."""
 ON_HOST = {FH} | {name for name, devices in DEVICES.items() if "cpu" in devices}
-"""What runs there, at least in part."""
+"""Implementations that run there, at least in part."""
 WITH_TRANSFERS = {"U_GPU", "F_GPU"}
 """The paper's implementations whose transfers are timed, too: one of each way to relax."""
 
 DEGREE, SOURCE = 7, 0
 GRAPHS = 3
-"""Of each size, for what runs on a GPU; on the host one."""
+"""Graphs of each size, for contenders on a GPU; the host has one."""
 SLOW_MS = 1000.0
 """A call on the host that takes longer is timed once."""
 LIMIT_MS = 5000.0
-"""What a call on the host may take, but for FH; one that would take longer is left out."""
+"""Most milliseconds of a call on the host, but for FH; one that would take longer is left out."""
 NEEDS_GPU = "needs a GPU: --device cuda"
 
 
@@ -101,7 +102,7 @@ MATRICES = Family(
     tuple(range(1, 16)),
 )
 WHY_NOT = {("matrix", NO_ATOMIC): "a thread of F_GPU takes a column of the matrix, so it has no atomics to leave out"}
-"""Of a set's implementations that are not there, why."""
+"""Reasons why a set lacks an implementation."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Instance:
     wrong: dict[str, int] = field(default_factory=dict)
 
     def same(self, d: Array) -> bool:
-        """Are these the right distances?"""
+        """True for the right distances."""
         return d.dtype == self.right.dtype and np.array_equal(to_device(d, "cpu"), self.right)
 
 
@@ -130,7 +131,7 @@ def instance(family: Family, n: int, seed: int, device: Device) -> Instance:
 
 
 def iterations(d: np.ndarray) -> int:
-    """Of DA2CF: one for every distance that occurs, however many vertices are at it."""
+    """Returns DA2CF's iterations: one for every distance that occurs, however many vertices are at it."""
     return int(np.unique(d[d != MinPlus.zero(d.dtype)]).size)
 
 
@@ -174,7 +175,7 @@ def with_copies(given: Matrix, solve: Callable[[Matrix], Array]) -> Callable[[],
 
 
 def without_atomics(g: Instance) -> Contender:
-    """What may be wrong: no distance is too small, and those that are too large are counted."""
+    """Returns the contender without atomics, which may be wrong: distances that are too large are counted."""
 
     def counted(d: Array) -> bool:
         found = to_device(d, "cpu")
@@ -197,7 +198,7 @@ def contenders(family: Family, g: Instance, device: Device, first: bool) -> Iter
 
 
 def needs_gpu(name: str) -> bool:
-    """Does an implementation of the paper run a step on a GPU?"""
+    """True if an implementation of the paper runs a step on a GPU."""
     return name == NO_ATOMIC or "cuda" in DEVICES[name]
 
 
@@ -206,7 +207,7 @@ def needs_gpu(name: str) -> bool:
 
 @dataclass
 class Patience:
-    """What of the host would take too long, judged by the size before; FH is timed whatever it takes."""
+    """Tells which calls on the host would take too long, by the size before; FH is timed whatever it takes."""
 
     family: Family
     known: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -220,7 +221,7 @@ class Patience:
         return f"left out: a call would take about {would / 1e3:.0f} s" if name != FH and would > LIMIT_MS else None
 
     def recall(self, kept: list[Row]) -> None:
-        """What an interrupted run has measured of a size."""
+        """Takes over the times of a size that an interrupted run has measured."""
         self.known |= {row["contender"]: (row["nnz"], row["ms"]) for row in kept if "ms" in row}
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from algorithms.data import rome99
 from bench import plots
-from bench.experiment import Experiment, Row, Setting
+from bench.experiment import Experiment, Row, Setting, no_file, rows_by_graph
 from bench.graphs import rmat
 from bench.measure import Contender, contest, once, rounded
 from formats import CSR, from_networkx, read
@@ -50,13 +50,13 @@ DIRECTED = ("strongly_connected_components", "number_weakly_connected_components
 UNDIRECTED = ("connected_components", "minimum_spanning_edges", "core_number", "triangles", "clustering")
 ALL_PAIRS = ("closeness_centrality", "harmonic_centrality", "all_pairs_shortest_path_length")
 CONNECTED = ("diameter", "average_shortest_path_length", "betweenness_centrality")
-"""Of the largest component, without directions."""
+"""Tasks on the largest component, without directions."""
 
 SECONDS = 1.0
-"""That the later calls of a contender may take, but for a few."""
+"""Seconds that the later calls of a contender may take, but for a few."""
 
-SLOW = 5000
-"""Milliseconds of a first call from which on neither it nor a later one is repeated."""
+SLOW_MS = 5000
+"""Milliseconds of a first call above which neither it nor a later one is repeated."""
 
 TEN_MILLION = "rmat-10M"
 """Its NetworkX graphs take some ten gigabytes."""
@@ -69,15 +69,15 @@ TOO_LONG = {
 }
 """Functions that take NetworkX minutes."""
 
-MANY = 10**6
-"""Edges from which on only those of the other backends are asked that convert a graph within seconds."""
+MIN_LARGE_EDGES = 10**6
+"""Minimum edges of a graph for which only backends are asked that convert it within seconds."""
 
-FEW = 600
+ALL_PAIRS_VERTICES = 600
 """Vertices of the part of a graph of which all pairs are asked for."""
 
 
-def made(name: str, setting: Setting) -> CSR | None:
-    """The graph; None where its file is not there."""
+def made(name: str, setting: Setting) -> CSR | Row:
+    """The graph, or a row that says that its file is not there."""
     if name == "rome99":
         return read(rome99).to(CSR)
     if name == TEN_MILLION:
@@ -85,32 +85,29 @@ def made(name: str, setting: Setting) -> CSR | None:
     if name.startswith("rmat"):
         return rmat(int(name[4:]), dtype=np.int32)
     path = setting.data / FILES[name] if setting.data else None
-    return read(path).to(CSR) if path is not None and path.exists() else None
+    return read(path).to(CSR) if path is not None and path.exists() else no_file(OURS, FILES[name])
 
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Rows for each function and graph."""
-    for name in filter(setting.wants, ("rome99",) if setting.quick else GRAPHS):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = made(name, setting)
-        if A is None:
-            yield {"graph": name, "contender": OURS, "missing": f"{FILES[name]} is not there: say --data FOLDER"}
-            continue
-        for row in conversions(A.to_networkx(), setting):
-            yield {"graph": name, "n": A.nrows, "nnz": A.nnz} | row
-        for task, G, given in tasks(A):
-            if task not in TOO_LONG.get(name, ()):
-                for row in beside(task, G, given, setting):
-                    yield {"graph": name, "task": task, "n": len(G), "nnz": G.number_of_edges()} | row
+    graphs = ("rome99",) if setting.quick else GRAPHS
+    return rows_by_graph(setting, [(name, partial(made, name, setting)) for name in graphs], partial(of_graph, setting))
+
+
+def of_graph(setting: Setting, name: str, A: CSR) -> Iterator[Row]:
+    """The rows of a graph."""
+    yield from conversions(A.to_networkx(), setting)
+    for task, G, given in tasks(A):
+        if task not in TOO_LONG.get(name, ()):
+            for row in beside(task, G, given, setting):
+                yield {"task": task, "n": len(G), "nnz": G.number_of_edges()} | row
 
 
 def conversions(G: Any, setting: Setting) -> Iterator[Row]:
     """`from_networkx`, with names that are numbers and with others, beside a walk over all weights."""
     import networkx as nx
 
-    for task in ("from_networkx", "from_networkx, names")[: 1 if G.number_of_edges() >= MANY else 2]:
+    for task in ("from_networkx", "from_networkx, names")[: 1 if G.number_of_edges() >= MIN_LARGE_EDGES else 2]:
         H = nx.relabel_nodes(G, "vertex {}".format) if task.endswith("names") else G
         expected = sorted(weights_of(H))
 
@@ -137,7 +134,7 @@ def tasks(A: CSR) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
 
     G = A.to_networkx()
     source = int(np.diff(A.indptr).argmax())
-    part = G.subgraph(list(nx.bfs_tree(G, source))[:FEW]).copy()
+    part = G.subgraph(list(nx.bfs_tree(G, source))[:ALL_PAIRS_VERTICES]).copy()
     whole = part.to_undirected()
     yield from ((task, G, (source,)) for task in SINGLE)
     yield from ((task, G, ()) for task in DIRECTED)
@@ -161,7 +158,7 @@ def plain(answer: Any) -> Any:
 
 
 def alike(answer: Any, expected: Any) -> bool:
-    """Are two answers equal, and in one order, but for the last digits of floats?"""
+    """True if two answers are equal, and in one order, but for the last digits of floats."""
     if isinstance(expected, dict):
         return list(answer) == list(expected) and all(alike(answer[key], expected[key]) for key in expected)
     if isinstance(expected, float):
@@ -189,7 +186,7 @@ def beside(task: str, G: Any, given: tuple[Any, ...], setting: Setting) -> Itera
             if first:
                 figures[f"{name}, first call"] = first
                 again = Contender(name, lambda call=call: plain(call()), agrees=agrees, watched=False)
-                if first["ms"] < SLOW:
+                if first["ms"] < SLOW_MS:
                     later.append(again)
                 else:
                     figures[name] = once(again)
@@ -213,7 +210,7 @@ def backends(edges: int) -> Iterator[list[str]]:
     ignored = nx.config.warnings_to_ignore
     nx.config.warnings_to_ignore = {*ignored, "cache"}
     try:
-        yield [OURS, *(name for name in (PEERS if edges < MANY else PEERS[:1]) if name in known)]
+        yield [OURS, *(name for name in (PEERS if edges < MIN_LARGE_EDGES else PEERS[:1]) if name in known)]
     finally:
         nx.config.warnings_to_ignore = ignored
 
@@ -231,7 +228,7 @@ def first_call(call: Callable[[], Any], G: Any, agrees: Callable[[Any], bool], r
         found = once(whole)  # which may compile
     except (NotImplementedError, nx.NetworkXException):
         return None
-    return contest([whole], min(repeats, 5), seconds=SECONDS)[""] if found["ms"] < SLOW else found
+    return contest([whole], min(repeats, 5), seconds=SECONDS)[""] if found["ms"] < SLOW_MS else found
 
 
 def plot(rows: list[Row]) -> Figure | None:

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 MADE = "as made"
 MXV, FORESTS = "mxv", "boruvka"
-"""What is timed: a product with a dense vector, and the fused call of a spanning forest, or its definition."""
+"""The timed calls: a product with a dense vector, and the fused call of a spanning forest, or its definition."""
 NE, RMAT = "NE", "rmat22s"
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR] | None, tuple[str, ...]]]:
-    """(name, what makes the graph on the device, None if its file is not there, the orders of its vertices).
+    """Yields names, functions that make graphs on the device, None without a file, and the orders of vertices.
 
     Reverse Cuthill-McKee takes the square of the degrees, so not of R-MAT.
     """

@@ -56,7 +56,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def plan(setting: Setting) -> list[tuple[str, tuple[int, ...], tuple[str, ...]]]:
-    """(graph, numbers of processes, tasks)."""
+    """Returns the graphs, with their numbers of processes and their tasks."""
     if setting.quick:
         return [("rmat6", (2,), ("sssp",))]
     every = tuple(TASKS)

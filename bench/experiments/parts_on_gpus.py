@@ -65,7 +65,7 @@ def half_of(name: str) -> str:
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR], tuple[str, ...]]]:
-    """(name, what makes the graph on a GPU, tasks): names of R-MAT graphs end in the scale."""
+    """Yields names, functions that make graphs on a GPU, and tasks: names of R-MAT graphs end in the scale."""
     device = setting.device
     directed, undirected = ((8,), (8,)) if setting.quick else ((22, 24, 25, 26), (22, 24))
     many = ("64 sources", "128 sources")
@@ -123,7 +123,7 @@ TASKS: dict[str, Callable[[CSR], Call]] = {
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Have two answers on one GPU the same bits?"""
+    """True if two answers on one GPU have the same bits."""
     if hasattr(found, "rows"):
         return all(same(*each) for each in zip(found.to_edges(), expected.to_edges(), strict=True))
     return found.dtype == expected.dtype and bool((found == expected).all())
@@ -146,7 +146,7 @@ def of_task(call: Call, A: CSR, P: Partitioned, setting: Setting) -> Iterator[Ro
 
 
 def of_steps(scale: int, devices: list[str], setting: Setting) -> Row:
-    """What a step of a search takes that brings next to nothing: on a path from one GPU to another and back."""
+    """Measures a step of a search that exchanges next to nothing, on a path from one GPU to another and back."""
     n, half = 1 << scale, min(HOPS, 1 << scale) // 2
     ends = np.empty(2 * half, np.int64)
     ends[0::2], ends[1::2] = np.arange(half), n - 1 - np.arange(half)

@@ -1,4 +1,4 @@
-"""What preparing a graph costs, step by step, and what a product gains: renumbering, sorting, reordering, ranks.
+"""The cost of preparing a graph, step by step, and the gain of a product: renumbering, sorting, reordering, ranks.
 
 A row is a step, verified before it is timed: undone, it gives the matrix again. Or it is mxv over min-plus on the graph
 in an order of its vertices, beside the graph's own numbering and a random one; what an order is worth also shows in the
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, rows_by_graph
 from bench.graphs import operand, rmat
 from bench.measure import Contender, Disagreement, contest
 from formats import (
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 MAX_OPERAND = 100_000
 SEGMENT_BYTES = 1 << 16
-"""Of reordered edges: what a core's second-level cache and a GPU's shared memory hold several times."""
+"""Bytes of a segment of reordered edges: a core's second-level cache and a GPU's shared memory hold several."""
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """(name, what makes the graph on the device)."""
+    """Yields names of graphs, and functions that make them on the device."""
     scale = 8 if setting.quick else 16
     yield f"R-MAT, scale {scale}", lambda: rmat(scale, device=setting.device)
     if setting.data is not None and not setting.quick and (file := setting.data / NEW_YORK).exists():
@@ -51,19 +51,16 @@ def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Every step, and a product in every order, of each graph."""
-    for name, make in graphs(setting):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        released(setting.device)
-        A = make()
-        known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
+
+    def of_graph(_: str, A: CSR) -> Iterator[Row]:
         permutations = {by: vertex_order(A, by) for by in ORDERS}
         verify(A, permutations)
         for step, run in steps(A, permutations).items():
             contender = Contender(step, run, agrees=lambda _: True, device=setting.device, watched=False)
-            yield known | {"contender": step} | contest([contender], setting.repeats)[step]
-        yield from (known | row for row in numberings(A, permutations, setting.repeats))
+            yield {"contender": step} | contest([contender], setting.repeats)[step]
+        yield from numberings(A, permutations, setting.repeats)
+
+    return rows_by_graph(setting, graphs(setting), of_graph)
 
 
 def steps(A: Matrix, permutations: dict[str, Array]) -> dict[str, Callable[[], Any]]:

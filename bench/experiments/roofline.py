@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, rows_by_graph
 from bench.graphs import library
 from bench.measure import Contender, contest, rounded
 from bench.products import cusparse
@@ -45,7 +45,7 @@ from semiring.vectors import degrees
 from .fused import parts, plain
 from .fused import same as equal
 from .fused_tasks import Problem, Task, tasks
-from .storage import Product, formats_of, graphs, products, same, stored
+from .storage import Product, copies_of, formats_of, graphs, products, same
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,29 +63,22 @@ def rows(setting: Setting) -> Iterator[Row]:
     row = kept[0] if kept else copied(setting)
     peak = row["gb_per_second"]
     yield row
-    for name, make in graphs(setting):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = make()
-        if isinstance(A, str):
-            yield {"graph": name, "n": None, "nnz": None, "contender": "everything", "missing": A}
-            continue
-        known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
+
+    def of_graph(name: str, A: CSR) -> Iterator[Row]:
         for found in (*product_rows(A, setting), *algorithm_rows(name, A, setting)):
             if "ms" in found:
                 rate = found["bytes_moved"] / found["ms"] / 1e6
                 found |= {"gb_per_second": rounded(rate), "share_of_copy": rounded(rate / peak)}
-            yield known | found
-        del A
-        released(setting.device)
+            yield found
+
+    yield from rows_by_graph(setting, graphs(setting), of_graph)
 
 
 # --- copy -------------------------------------------------------------------------------------------------------------
 
 
 def copied(setting: Setting) -> Row:
-    """What a copy within the device's memory, or by all threads within the host's, achieves."""
+    """Measures a copy within the device's memory, or by all threads within the host's."""
     nbytes = COPIED["quick" if setting.quick else setting.device]
     xp = library(setting.device)
     source = xp.arange(nbytes // 8, dtype=np.int64)
@@ -128,7 +121,7 @@ def copy(source: Array, target: Array) -> Array:
 
 def product_rows(A: CSR, setting: Setting) -> Iterator[Row]:
     """mxv and vxm of float32 in every format, dense operand."""
-    made, refused = stored(A, setting.device)
+    made, refused = copies_of(A, setting.device)
     for fmt, why in refused.items():
         yield {"contender": fmt, "missing": why}
     for product in products(setting):
@@ -188,7 +181,7 @@ def algorithm_rows(name: str, A: CSR, setting: Setting) -> Iterator[Row]:
 
 
 def right(task: Task, problem: Problem, answer: Any) -> bool:
-    """Is an answer right: by its equation if that settles it, else by the definition's?"""
+    """True if an answer is right: by its equation if that settles it, else by the definition's answer."""
     if task.settled:
         return all(holds for _, holds in task.independent(problem, parts(answer)))
     return equal(parts(answer), parts(task.solve(unkept(problem.A), problem, fused=False)))
@@ -237,15 +230,8 @@ ROOFLINE = Experiment(
     ),
     rows=rows,
     columns=(
-        "graph",
-        "nnz",
-        "contender",
-        "ms",
-        "bytes_moved",
-        "gb_per_second",
-        "share_of_copy",
-        "ran",
-        "edges_relaxed",
+        *("graph", "nnz", "contender", "ms", "bytes_moved"),
+        *("gb_per_second", "share_of_copy", "ran", "edges_relaxed"),
     ),
     plot=plot,
     roads=True,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, rows_by_graph
 from bench.graphs import operand, rmat, spmv_graph, spmv_names, uniform
 from bench.measure import Contender, contest, on_the_host, rounded
 from bench.products import BARE, CUSPARSE, bare, cusparse, min_plus
@@ -29,7 +29,7 @@ from semiring import MinPlus, mxv
 from semiring.tuning.timing import unkept
 
 from .roofline import NO_GRAPH, copied
-from .storage import stored
+from .storage import copies_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ extern "C" __global__ void nothing(
 
 
 def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR]]]:
-    """(name, what makes the graph on the device): on a GPU those of `spmv_names`, on a CPU two random ones."""
+    """Yields names of graphs and functions that make them: on a GPU those of `spmv_names`, on a CPU two random ones."""
     if setting.quick:
         yield "rmat9", partial(rmat, 9, device=setting.device)
         yield "unif512", partial(uniform, 512, 7, device=setting.device)
@@ -65,17 +65,12 @@ def rows(setting: Setting) -> Iterator[Row]:
     kept = setting.kept_rows(NO_GRAPH)
     copy = kept[0] if kept else copied(setting)
     yield copy
-    for name, make in graphs(setting):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = make()
-        known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
+
+    def of_graph(_: str, A: CSR) -> Iterator[Row]:
         for dtype in ("float32",) if setting.quick else ("float32", "int32"):
-            for row in measured(A.astype(dtype), setting, copy["gb_per_second"]):
-                yield known | {"dtype": dtype} | row
-        del A
-        released(setting.device)
+            yield from ({"dtype": dtype} | row for row in measured(A.astype(dtype), setting, copy["gb_per_second"]))
+
+    yield from rows_by_graph(setting, graphs(setting), of_graph)
     if setting.device == "cuda":
         yield from setting.kept_rows(TINY) or host_time()
 
@@ -86,7 +81,7 @@ def measured(A: CSR, setting: Setting, peak: float) -> Iterator[Row]:
     holed, expected = x, min_plus(A, x)
     if A.device == "cpu" and A.dtype.kind == "i":
         holed, expected = with_absent(A, x)
-    made, refused = stored(A, setting.device)
+    made, refused = copies_of(A, setting.device)
     for fmt, why in refused.items():
         yield {"contender": fmt, "missing": why}
     matrices = {fmt.__name__: unkept(M) for fmt, M in made.items()}
@@ -116,7 +111,7 @@ def measured(A: CSR, setting: Setting, peak: float) -> Iterator[Row]:
 
 
 def with_absent(A: CSR, x: Array) -> tuple[Array, Array]:
-    """(x without some elements, the product with it): in float64, where no sum of integers leaves the range."""
+    """Returns x without some elements, and the product: in float64, where no sum of integers leaves the range."""
     zero = MinPlus.zero(A.dtype)
     holed = namespace(x).where(namespace(x).arange(x.size) % ABSENT_EVERY == 0, zero, x)
     wide = np.where(holed == zero, np.inf, holed)
@@ -125,7 +120,7 @@ def with_absent(A: CSR, x: Array) -> tuple[Array, Array]:
 
 
 def others(A: CSR, x: Array) -> tuple[list[Contender], list[Row]]:
-    """(the other's product, a row if it has none for this dtype)."""
+    """Returns the other library's product, and a row if it has none for this dtype."""
     M = unkept(A)
     if A.device == "cpu":
         return [Contender(BARE, lambda: bare(M, x, MinPlus.zero(A.dtype)), min_plus(A, x))], []
@@ -185,15 +180,8 @@ SPMV = Experiment(
     ),
     rows=rows,
     columns=(
-        "graph",
-        "nnz",
-        "dtype",
-        "contender",
-        "ms",
-        "to_peer",
-        "bytes_per_entry",
-        "gb_per_second",
-        "share_of_copy",
+        *("graph", "nnz", "dtype", "contender", "ms"),
+        *("to_peer", "bytes_per_entry", "gb_per_second", "share_of_copy"),
     ),
     plot=plot,
     roads=True,

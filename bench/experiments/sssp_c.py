@@ -68,7 +68,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Question:
-    """What is compared on which graphs.
+    """A comparison, and the graphs that it is made on.
 
     contenders: of a graph and its distances, each with facts for its row.  quick, cpu, cuda: graphs by name, of tiny
     sizes and of each device.
@@ -81,7 +81,7 @@ class Question:
     cuda: dict[str, Make]
 
     def graphs(self, setting: Setting) -> dict[str, Make]:
-        """Those of the setting."""
+        """Returns the graphs of the setting."""
         return self.quick if setting.quick else {"cpu": self.cpu, "cuda": self.cuda}[setting.device]
 
 
@@ -217,7 +217,7 @@ def answers(question: Question, A: CSR, repeats: int) -> Iterator[Row]:
 
 
 def figures_of(contenders: list[Contender], repeats: int) -> dict[str, Row]:
-    """Of a contest of those that are not slow; slow ones are called once more when they have been verified."""
+    """Returns the figures of a contest; slow contenders are called once more when they have been verified."""
     found = {}
     for contender in contenders:
         verify(replace(contender, with_transfers=None))

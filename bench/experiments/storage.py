@@ -35,13 +35,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.experiment import Experiment, Row, Setting, released
+from bench.experiment import Experiment, Row, Setting, rows_by_graph
 from bench.graphs import ROADS, grid, operand, rmat, roads, uniform
 from bench.measure import Contender, contest, rounded
 from bench.products import BARE, bare, cusparse, min_plus
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, Device, namespace
 from semiring import MinPlus, Verb, mxv, vxm
+from semiring.tuning import comparison
 from semiring.tuning.timing import break_even, unkept
 
 from .fused import stopwatch
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 MAX_OPERAND = 100_000
 SPARSE = 64
-"""Of so many vertices one is in a sparse operand: few enough for it not to be multiplied as a dense one."""
+"""Vertices for each one in a sparse operand, so many that it is not multiplied as a dense one."""
 CONVERSIONS = 3
 """Times that a conversion is timed."""
 
@@ -84,17 +85,17 @@ FAMILIES = (
 """But for the roads, which are in a file."""
 
 
-def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR | str]]]:
-    """(name, what makes the graph on the device, or says why it is missing) of each family."""
+def graphs(setting: Setting) -> Iterator[tuple[str, Callable[[], CSR | Row]]]:
+    """Yields the name of each family, and the function that makes its graph, or says why it is missing."""
     yield "roads", partial(road_graph, setting)
     for family in FAMILIES:
         yield family.name, partial(family.make, *family.size(setting), device=setting.device)
 
 
-def road_graph(setting: Setting) -> CSR | str:
-    """The roads on the device, or why they are missing."""
+def road_graph(setting: Setting) -> CSR | Row:
+    """The roads on the device, or a row that says why they are missing."""
     if setting.data is None or not (setting.data / ROADS).exists():
-        return f"left out: needs --data with {ROADS}"
+        return {"contender": "everything", "missing": f"left out: needs --data with {ROADS}"}
     return roads(setting.data / ROADS, device=setting.device)
 
 
@@ -118,7 +119,7 @@ class Product:
         return self.verb(M, x, MinPlus) if self.verb is mxv else self.verb(x, M, MinPlus)
 
     def operand(self, A: CSR) -> Any:
-        """(n,), integers below MAX_OPERAND, dense or sparse."""
+        """Returns a vector of integers below MAX_OPERAND, dense or sparse."""
         x = operand(A.nrows, MAX_OPERAND, device=A.device, dtype=self.dtype)
         if not self.sparse:
             return x
@@ -126,7 +127,7 @@ class Product:
         return SparseVector(present, x[present], A.nrows)
 
     def expected(self, A: CSR, x: Any) -> Array:
-        """(n,), the product by the array library alone; no length in it leaves the range of integers."""
+        """Returns the product by the array library alone; no length in it leaves the range of integers."""
         if not self.sparse:
             return min_plus(A, x, transposed=self.verb is vxm)
         zero = MinPlus.zero(A.dtype)
@@ -143,7 +144,7 @@ def products(setting: Setting) -> list[Product]:
 
 
 def same(expected: Array, got: Any) -> bool:
-    """Is a product, dense or sparse, what is expected?"""
+    """True if a product, dense or sparse, is the expected one."""
     if isinstance(got, SparseVector):
         got = got.to_dense(MinPlus.zero(got.dtype))
     return got.dtype == expected.dtype and got.shape == expected.shape and bool((got == expected).all())
@@ -155,16 +156,11 @@ def formats_of(verb: Verb[..., Any], device: Device) -> list[type[Matrix]]:
     return sorted(found, key=lambda fmt: fmt is not CSR)
 
 
-def stored(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str, str]]:
-    """(A in every format that takes it, why the others do not)."""
-    made: dict[type[Matrix], Matrix] = {}
-    refused: dict[str, str] = {}
-    for fmt in dict.fromkeys([*formats_of(mxv, device), *formats_of(vxm, device)]):
-        try:
-            made[fmt] = A.to(fmt)
-        except (ValueError, MemoryError) as error:  # too much padding, or no room on the GPU
-            refused[fmt.__name__] = str(error)
-    return made, refused
+def copies_of(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str, str]]:
+    """Returns A in every format that takes it, and why the others do not."""
+    formats = dict.fromkeys([*formats_of(mxv, device), *formats_of(vxm, device)])
+    made, refused = comparison.copies_of(A, formats)  # without those of too much padding, or no room on the GPU
+    return made, {fmt.__name__: why for fmt, why in refused.items()}
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -172,24 +168,15 @@ def stored(A: CSR, device: Device) -> tuple[dict[type[Matrix], Matrix], dict[str
 
 def rows(setting: Setting) -> Iterator[Row]:
     """Every product in every format on every graph; what a graph's formats take to make is measured once."""
-    for name, make in graphs(setting):
-        if kept := setting.kept_rows(name):
-            yield from kept
-            continue
-        A = make()
-        if isinstance(A, str):
-            yield {"graph": name, "n": None, "nnz": None, "contender": "every format", "missing": A}
-            continue
-        known = {"graph": name, "n": A.nrows, "nnz": A.nnz}
-        made, refused = stored(A, setting.device)
-        for fmt, why in refused.items():
-            yield known | {"contender": fmt, "missing": why}
+
+    def of_graph(_: str, A: CSR) -> Iterator[Row]:
+        made, refused = copies_of(A, setting.device)
+        yield from ({"contender": fmt, "missing": why} for fmt, why in refused.items())
         costs = {fmt: conversion_ms(A, fmt) for fmt in made}
         for product in products(setting):
-            for row in measured(A, product, made, costs, setting):
-                yield known | row
-        del A, made
-        released(setting.device)
+            yield from measured(A, product, made, costs, setting)
+
+    return rows_by_graph(setting, graphs(setting), of_graph)
 
 
 def measured(
@@ -236,7 +223,7 @@ def others(A: CSR, product: Product, x: Any, expected: Array, setting: Setting) 
 
 
 def storage(M: Matrix) -> dict[str, Any]:
-    """What a matrix and what it keeps take."""
+    """Returns the memory of a matrix and of the facts that it keeps."""
     return {
         "stored_bytes": M.nbytes,
         "bytes_per_entry": rounded(M.nbytes / max(M.nnz, 1)),
@@ -253,7 +240,7 @@ def conversion_ms(A: CSR, fmt: type[Matrix]) -> float:
 
 
 def first_ms(M: Matrix, product: Product, x: Any) -> float:
-    """Of a product by a matrix that keeps nothing yet."""
+    """Returns the milliseconds of a product by a matrix that keeps nothing yet."""
     new = [unkept(M) for _ in range(CONVERSIONS)]
     return 1e3 * median(stopwatch(lambda: product.of(new.pop(), x), M.device)[0] for _ in range(CONVERSIONS))
 
@@ -297,19 +284,8 @@ FORMATS = Experiment(
     ),
     rows=rows,
     columns=(
-        "graph",
-        "nnz",
-        "product",
-        "dtype",
-        "contender",
-        "ms",
-        "to_csr",
-        "bytes_per_entry",
-        "padding",
-        "kept_bytes",
-        "conversion_ms",
-        "first_ms",
-        "break_even",
+        *("graph", "nnz", "product", "dtype", "contender", "ms", "to_csr"),
+        *("bytes_per_entry", "padding", "kept_bytes", "conversion_ms", "first_ms", "break_even"),
     ),
     plot=plot,
     roads=True,

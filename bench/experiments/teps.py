@@ -53,7 +53,7 @@ class Graph:
 
     @property
     def row(self) -> Row:
-        """What a row says of it before it is there."""
+        """The facts of a row before the graph is there."""
         return {
             "graph": self.name,
             "family": self.family,
@@ -89,7 +89,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Task:
-    """What is computed.  solve: (matrix, source, fused=…) -> answer.  independent: checks of it, see `fused_tasks`."""
+    """A task.  solve: (matrix, source, fused=…) -> answer.  independent: checks of the answer, see `fused_tasks`."""
 
     solve: Callable[..., Any]
     independent: Callable[[Problem, tuple[Any, ...]], Iterator[tuple[str, bool]]]
@@ -112,7 +112,7 @@ class Others:
 
 
 Rivals = Callable[[CSR, int, Any], Others]
-"""(graph on the host, source, the expected answer on the host) -> who else takes part."""
+"""A function (graph on the host, source, the expected answer on the host) that gives the other contenders."""
 
 
 def measured(
@@ -166,9 +166,9 @@ def _rows(graph: Graph, ways: Sequence[Way], task: Task, setting: Setting, rival
 
 
 def reference(task: Task, A: CSR, source: int) -> tuple[Any, str]:
-    """(our fused answer, on the host; by what it was checked). Disagreement if it is wrong.
+    """Returns our fused answer, on the host, and the checks that it has passed; raises Disagreement if it is wrong.
 
-    Checked by what the task has, or where that is too slow by the definition.
+    The checks are the task's, or where these are too slow the definition's answer.
     """
     answer = task.solve(A, source)
     checks = dict(task.independent(Problem("", A, source, task.undirected), (answer,)))
@@ -206,7 +206,7 @@ def prepared(way: Way, A: CSR, source: int, expected: Any) -> tuple[Contender, R
 
 
 def _contest(contenders: list[Contender], setting: Setting) -> tuple[dict[str, Row], dict[str, str]]:
-    """(figures, why there are none) by contender: all in turns, or where memory does not do for that, one by one."""
+    """Returns figures, or why there are none, by contender: all in turns, or where memory is short, one by one."""
     seconds = 0.2 if setting.quick else 2.0
     try:
         return contest(contenders, setting.repeats, seconds=seconds), {}
@@ -235,14 +235,14 @@ def on_host(answer: Any) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Are two answers on the host equal to the last bit, dtype included?"""
+    """True if two answers on the host are equal to the last bit, dtype included."""
     if isinstance(one, Matrix):
         return isinstance(other, Matrix) and one.equals(other)
     return one.dtype == other.dtype and bool(np.array_equal(one, other))
 
 
 def implementation(solve: Callable[[Any, int], Any]) -> Callable[[Any, int], Row]:
-    """Facts: did the call run as a whole or as its definition?"""
+    """Makes a function that tells whether the call ran as a whole or as its definition."""
     return lambda A, source: {"implementation": explain(solve, A, source).runs[0].implementation}
 
 

@@ -84,7 +84,7 @@ def ssca2(
 
 
 def cliques(n: int, max_clique: int, seed: int, device: Device) -> Array:
-    """(k + 1,): clique c of the k has the vertices first[c] .. first[c + 1] - 1 of n."""
+    """Draws cliques: number c of the k has the vertices first[c] .. first[c + 1] - 1 of n, where first is (k + 1,)."""
     xp = library(device)
     count = 64 + 2 * n // (max_clique + 1)  # as many as reach n on average, and some
     while True:
@@ -103,7 +103,7 @@ def permutation(n: int, seed: int, device: Device) -> Array:
 
 
 def joins(scale: int, clique: Array, between: float, seed: int, device: Device) -> tuple[Array, Array]:
-    """(u, v) of the edges between cliques as they are drawn, some perhaps twice.  clique: of every vertex, (n,)."""
+    """Draws the edges between cliques, some perhaps twice.  clique: (n,), the clique of every vertex."""
     xp = library(device)
     n = uint64(1 << scale)
     found = [(xp.zeros(0, np.int64), xp.zeros(0, np.int64))]
@@ -121,7 +121,7 @@ def joins(scale: int, clique: Array, between: float, seed: int, device: Device) 
 
 
 def mates(vertices: Array, first: Array, clique: Array) -> tuple[Array, Array]:
-    """(i, v) for every vertex v that is in the clique of vertices[i], but for itself."""
+    """Lists (i, v) for every vertex v that is in the clique of vertices[i], but for itself."""
     xp = namespace(vertices)
     low, high = first[clique[vertices]], first[clique[vertices] + 1]
     widest = int((high - low).max())

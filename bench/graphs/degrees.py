@@ -86,7 +86,7 @@ def fifth(n: int, *, seed: int = 1, high: int = 10, device: Device = "cpu", dtyp
 
 
 def few(vertices: Array, count: int, below: int, seed: int) -> Array:
-    """(vertices, count) different numbers 0..below - 1, drawn by each vertex, in any order: Floyd's algorithm [2]."""
+    """Draws `count` different numbers 0..below - 1 for each vertex, in any order, by Floyd's algorithm [2]."""
     xp = namespace(vertices)
     chosen = xp.full((vertices.size, count), -1, np.int64)
     first = vertices.astype(uint64) * uint64(count)
@@ -99,7 +99,7 @@ def few(vertices: Array, count: int, below: int, seed: int) -> Array:
 
 
 def many(vertices: Array, count: int, n: int, seed: int) -> Array:
-    """(vertices, count) different vertices of n, none the row's own, ascending: those of the least random keys."""
+    """Draws `count` different vertices of n for each vertex, but for itself, ascending: those of the least keys."""
     xp = namespace(vertices)
     bits = uint64(max(n - 1, 1).bit_length())
     everyone = xp.arange(n, dtype=uint64)

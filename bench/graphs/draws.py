@@ -13,7 +13,7 @@ from formats.places import kept_by_place
 
 from .randomness import blocks, hashed, library, mixed, numbers
 
-SPARE, FEW = 1.02, 1 << 16
+SPARE_FACTOR, SPARE_EDGES = 1.02, 1 << 16
 """Times the edges that a range of rows should have, and more, that there is room for at first."""
 THREADS, BLOCKS_EACH = 256, 8
 """Threads of a block, and blocks for each multiprocessor."""
@@ -22,7 +22,7 @@ THREADS, BLOCKS_EACH = 256, 8
 def drawn(
     scale: int, edge_factor: int, probabilities: tuple[float, float, float], seed: int, device: Device
 ) -> tuple[Array, Array]:
-    """(src, dst) of all edge_factor · 2^scale edges as they are drawn, self-loops and repeated ones among them."""
+    """Draws sources and targets of all edge_factor · 2^scale edges, self-loops and repeated ones among them."""
     if device != "cpu":
         return drawn_on_gpu(scale, edge_factor, probabilities, seed)
     a, b, c = probabilities
@@ -57,7 +57,7 @@ def keys_of_rows(
         own = (src >= first) & (src < last) & (src != dst)
         return (src[own].astype(np.int64) - first) << 32 | dst[own]
     cp, edges = cupy(), edge_factor << scale
-    capacity = min(edges, int(share * edges * SPARE) + FEW)
+    capacity = min(edges, int(share * edges * SPARE_FACTOR) + SPARE_EDGES)
     while True:
         keys, count = cp.empty(capacity, np.int64), cp.zeros(1, np.uint64)
         drawing = *of_draws(scale, edge_factor, probabilities, seed), np.int64(first), np.int64(last)
@@ -71,7 +71,7 @@ def keys_of_rows(
 def drawn_on_gpu(
     scale: int, edge_factor: int, probabilities: tuple[float, float, float], seed: int
 ) -> tuple[Array, Array]:
-    """(src, dst) of all edges, as `drawn` has them, by one kernel."""
+    """Draws sources and targets of all edges by one kernel, with the bits of `drawn`."""
     src, dst = (cupy().empty(edge_factor << scale, np.int32) for _ in range(2))
     launch("draw", src.size, (*of_draws(scale, edge_factor, probabilities, seed), src, dst))
     return src, dst

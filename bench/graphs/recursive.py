@@ -21,7 +21,7 @@ from .draws import drawn
 from .randomness import blocks, weighted, with_weights
 from .strips import rmat_in_strips
 
-MOST_AT_ONCE = 2**32 - 1
+MAX_DRAWN_EDGES = 2**32 - 1
 """Edges that are drawn at once; of more, those of a range of rows."""
 QUADRANTS = (0.57, 0.19, 0.19)
 """Probabilities of a, b and c as in Graph500; d is the rest."""
@@ -42,7 +42,7 @@ def rmat(
     edge_factor: edges per vertex before the removals.  probabilities: of the quadrants (a, b, c); d is the rest.
     Weights 1..high.
     """
-    if edge_factor << scale > MOST_AT_ONCE:
+    if edge_factor << scale > MAX_DRAWN_EDGES:
         made = {"seed": seed, "high": high, "device": device, "dtype": dtype}
         return rmat_in_strips(scale, edge_factor, probabilities, **made)  # type: ignore[arg-type]
     n = 1 << scale

@@ -20,12 +20,12 @@ from .draws import keys_of_rows
 from .randomness import blocks, library, weights_of
 
 Allocate = Callable[[int, np.dtype], Array]
-"""(size, dtype) -> the array that a graph's columns, or weights, are written to."""
+"""An allocator (size, dtype) of the array that a graph's columns, or weights, are written to."""
 
 CUT_BITS = 10
 """Leading bits of a row by which ranges are cut."""
 PART = 1 / 16
-"""Of the edges, that a range has at most, or one of 2^CUT_BITS parts of the rows."""
+"""Most of the edges that a range has, as a share, unless it is one of 2^CUT_BITS parts of the rows."""
 LOW = 2**32 - 1
 
 
@@ -64,7 +64,7 @@ def rmat_in_strips(
 
 
 def row_ranges(scale: int, probabilities: tuple[float, float, float]) -> Iterator[tuple[int, int, float]]:
-    """(first, last, share) of ranges of rows with about that share of the edges, at most PART if they can."""
+    """Yields first, last and share of ranges of rows with about that share of the edges, at most PART if they can."""
     bits, (a, b, _) = min(CUT_BITS, scale), probabilities
     rows, first, share = 1 << (scale - bits), 0, 0.0
     for part in range(1 << bits):

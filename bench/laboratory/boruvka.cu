@@ -7,10 +7,10 @@
 // Traffic per round: 16 bytes a vertex for each step, and a column and a tree for each entry that a search passes.
 
 // Entries at which each lane of a warp looks at once in a long row: the round waits for the hubs.
-constexpr int AT_ONCE = 16;
+constexpr int ENTRIES_AT_A_TIME = 16;
 
-// Entries from which on what is left of a row is looked through by a block.
-constexpr int LONG = 1024;
+// Minimum entries left of a row for a block to look through them.
+constexpr int MIN_BLOCK_ENTRIES = 1024;
 
 struct ForestCount {
     unsigned long long chosen, rows;
@@ -35,22 +35,22 @@ extern "C" __global__ void search(const I* list, long long count, const I* indpt
                 if (found) break;
             }
         }
-        const bool is_long = !found && end - e > LONG;
+        const bool is_long = !found && end - e > MIN_BLOCK_ENTRIES;
         if (is_long) long_rows[atomicAdd(&counts->rows, 1ull)] = v;
         for (unsigned int left = __ballot_sync(WARP, !found && e < end && !is_long); left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             const I last = from_lane(end, owner), of = from_lane(own, owner);
             unsigned int hits = 0;
             I at = from_lane(e, owner);
-            for (; at < last && hits == 0; at += hits == 0 ? 32 * AT_ONCE : 0) {
-                bool leaves[AT_ONCE];
+            for (; at < last && hits == 0; at += hits == 0 ? 32 * ENTRIES_AT_A_TIME : 0) {
+                bool leaves[ENTRIES_AT_A_TIME];
 #pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                for (int j = 0; j < ENTRIES_AT_A_TIME; ++j) {
                     const long long place = (long long)at + 32 * j + lane_number();
                     leaves[j] = place < last && tree[indices[place]] != of;
                 }
 #pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                for (int j = 0; j < ENTRIES_AT_A_TIME; ++j) {
                     if (hits == 0) {
                         hits = __ballot_sync(WARP, leaves[j]);
                         if (hits != 0) at += 32 * j;
@@ -74,7 +74,7 @@ extern "C" __global__ void search_long(const ForestCount* counts, const I* long_
                                        const unsigned int* weights, const I* tree, I* place, I* other,
                                        unsigned int* weight) {
     __shared__ unsigned int nearest;
-    const unsigned int count = (unsigned int)now(&counts->rows), step = blockDim.x * AT_ONCE;
+    const unsigned int count = (unsigned int)now(&counts->rows), step = blockDim.x * ENTRIES_AT_A_TIME;
     for (unsigned int i = blockIdx.x; i < count; i += gridDim.x) {
         const I v = long_rows[i], own = tree[v], end = indptr[v + 1];
         if (threadIdx.x == 0) nearest = ~0u;
@@ -83,7 +83,7 @@ extern "C" __global__ void search_long(const ForestCount* counts, const I* long_
         for (; at < end; at += step) {
             unsigned int hit = ~0u;
 #pragma unroll
-            for (int j = AT_ONCE - 1; j >= 0; --j) {
+            for (int j = ENTRIES_AT_A_TIME - 1; j >= 0; --j) {
                 const unsigned int ahead = j * blockDim.x + threadIdx.x;
                 if (at + ahead < end && tree[indices[at + ahead]] != own) hit = ahead;
             }

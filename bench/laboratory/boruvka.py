@@ -54,7 +54,7 @@ class Rows:
 
 @dataclass
 class Times:
-    """What the searches of a forest took, in milliseconds, in all rounds."""
+    """Milliseconds of the searches of a forest, in all rounds."""
 
     rounds: int = 0
     copy_ms: float = 0.0
@@ -94,7 +94,7 @@ def both_rows(A: CSR) -> tuple[Rows, Rows]:
 
 
 def dealt(n: int, share: float, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """(the CPU's vertices, the GPU's): a share of n, in blocks drawn at random, each ascending."""
+    """Deals the CPU's vertices, a share of n in blocks drawn at random, and the GPU's; both ascend."""
     count = -(-n // BLOCK)
     of_cpu = np.zeros(count, bool)
     of_cpu[np.random.default_rng(seed).permutation(count)[: round(share * count)]] = True
@@ -162,7 +162,7 @@ class Hybrid:
         self.times = Times()
 
     def grown(self) -> tuple[Array, Array, Array]:
-        """(u, v, weights as integers) of the minimum spanning forest's edges, u < v; what it took is in `times`."""
+        """Returns u, v and the weights as integers of the minimum spanning forest's edges, u < v; fills `times`."""
         cp, A, k, n = cupy(), self.A, kernels(), np.int64(self.A.nrows)
         self.times, cpu = Times(), self.cpu
         cpu.begin()

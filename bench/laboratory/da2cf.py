@@ -81,7 +81,7 @@ class Plan:
         return A.keep(PLACED, lambda: A.to(device=self.relax_on), self.relax_on)
 
     def minimum(self, q: Any, s: Semiring) -> tuple[Any, Any]:
-        """(⊕ q, q), q where it is used next if that is where its minimum is taken."""
+        """Returns ⊕ q, and q where it is used next if that is where its minimum is taken."""
         x = moved(q, self.minimum_on)
         return minimum(x, s, self.passes), x if self.minimum_on == self.update_on else q
 

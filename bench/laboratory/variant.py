@@ -1,4 +1,4 @@
-"""What makes a variant of an algorithm for shortest paths: the same rules, and no entry in the library's list."""
+"""Makes variants of an algorithm for shortest paths: the same rules, and no entry in the library's list."""
 
 from __future__ import annotations
 

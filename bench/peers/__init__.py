@@ -66,8 +66,9 @@ MILLIONS: dict[Task, dict[str, float]] = {
     "mst": {"SciPy": 10, "Boost": 5, "igraph": 2, "NetworKit": 5, "rustworkx": 5, "NetworkX": 0.3},
 }
 MOST_EDGES = {task: {name: int(most * 1e6) for name, most in bounds.items()} for task, bounds in MILLIONS.items()}
-"""Entries beyond which a call takes some seconds, or the graph's conversion ten: an estimate, from what R-MAT 18 and a
-grid of 2^20 vertices took on 2 cores of an Intel Xeon at 2.8 GHz, 2026-11-22."""
+"""Entries beyond which a call takes some seconds, or the graph's conversion ten.
+
+It is an estimate, from R-MAT 18 and a grid of 2^20 vertices on 2 cores of an Intel Xeon at 2.8 GHz, 2026-11-22."""
 
 SUM_TOLERANCE = 1e-4
 """The relative error of a product's sums in float32."""
@@ -82,7 +83,7 @@ def rivals(
     names: Iterable[str] | None = None,
     most_edges: Mapping[str, int] | None = None,
 ) -> tuple[list[Contender], list[Row]]:
-    """Everyone else who can do the task, and a row for each who could but is missing.
+    """Returns the peers that have the task, and a row for each of them that is missing.
 
     A: on either device; peers on a GPU take part where A is on one.  expected: our answer, in the common form.  names:
     of peers, by default all.  most_edges: a peer is left out where A has more; by default, and for names that are not
@@ -134,7 +135,7 @@ def chosen(names: Iterable[str] | None) -> list[Peer]:
 
 
 def facts(name: str) -> Row:
-    """What a peer's row needs beside its figures; nothing for a contender that is no peer.
+    """Returns the facts of a peer's row beside its figures; none for a contender that is no peer.
 
     `library`: with its version.  `threads`: that it may use.
     """

@@ -37,7 +37,7 @@ def common(task: Task, answer: Any) -> Any:
 
 
 def agreement(task: Task, ours: Any, theirs: Any) -> bool:
-    """Are two answers in the common form the same?"""
+    """True if two answers in the common form are the same."""
     return AGREE[task](ours, theirs)
 
 
@@ -53,12 +53,12 @@ def same_lengths(ours: np.ndarray, theirs: np.ndarray) -> bool:
 
 
 def same_partition(ours: np.ndarray, theirs: np.ndarray) -> bool:
-    """Are two vertices together here where they are together there?"""
+    """True if two vertices are together here where they are together there."""
     return ours.shape == theirs.shape and np.array_equal(first_of_part(ours), first_of_part(theirs))
 
 
 def first_of_part(label: np.ndarray) -> np.ndarray:
-    """(n,) the smallest vertex with each vertex's label."""
+    """Returns, for each vertex, the smallest vertex with its label."""
     _, first, number = np.unique(label, return_index=True, return_inverse=True)
     return first[number]
 

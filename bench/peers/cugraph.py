@@ -37,7 +37,7 @@ def library() -> str:
 
 
 def graph(A: CSR, *, both_ways: bool) -> tuple[Any, Any]:
-    """(cuGraph's handle, the graph on the GPU)."""
+    """Returns cuGraph's handle, and the graph on the GPU."""
     import pylibcugraph
 
     cp = cupy()
@@ -58,7 +58,7 @@ def graph(A: CSR, *, both_ways: bool) -> tuple[Any, Any]:
 
 
 def in_order(n: int, vertices: Any, values: Any) -> np.ndarray:
-    """(n,) on the host: what cuGraph says of each vertex."""
+    """Returns cuGraph's values in the order of the vertices, on the host."""
     found = to_device(values, "cpu")
     ordered = np.empty(n, found.dtype)
     ordered[to_device(vertices, "cpu")] = found

@@ -26,7 +26,7 @@ def undirected(A: CSR) -> CSR:
 
 
 def symmetric(A: CSR) -> bool:
-    """Has every edge a reverse?"""
+    """True if every edge has a reverse."""
     reverse: Any = A.pattern().T.to(CSR)
     return np.array_equal(A.indptr, reverse.indptr) and np.array_equal(A.indices, reverse.indices)
 
@@ -38,7 +38,7 @@ def check_lengths(A: CSR) -> None:
 
 
 def distances(n: int, vertices: Iterable[int], lengths: Iterable[float], source: int) -> np.ndarray:
-    """(n,) float64 from the vertices that were reached, the source among them or not."""
+    """Returns distances, (n,) float64, from the vertices that were reached, the source among them or not."""
     d = np.full(n, np.inf)
     reached = np.fromiter(vertices, np.int64)
     d[reached] = np.fromiter(lengths, np.float64, reached.size)
@@ -52,7 +52,7 @@ def finite_below(d: np.ndarray, unreached: float) -> np.ndarray:
 
 
 def levels_of_layers(n: int, layers: Iterable[Sequence[int]]) -> np.ndarray:
-    """(n,) int64 from the layers of a search, nearest first."""
+    """Returns levels, (n,) int64, from the layers of a search, nearest first."""
     level = np.full(n, -1, np.int64)
     for depth, vertices in enumerate(layers):
         level[np.asarray(vertices, np.int64)] = depth
@@ -60,7 +60,7 @@ def levels_of_layers(n: int, layers: Iterable[Sequence[int]]) -> np.ndarray:
 
 
 def levels_of_order(n: int, order: np.ndarray, predecessor: np.ndarray) -> np.ndarray:
-    """(n,) int64 from the order of a search and the tree it leaves: a vertex's depth in that tree.
+    """Returns levels, (n,) int64, from the order of a search and its tree: a vertex's depth in that tree.
 
     In a queue's order predecessors ascend, too, so a layer is a slice of it.
     """
@@ -77,7 +77,7 @@ def levels_of_order(n: int, order: np.ndarray, predecessor: np.ndarray) -> np.nd
 
 
 def labels_of_sets(n: int, components: Iterable[Iterable[int]]) -> np.ndarray:
-    """(n,) labels from the components as collections of vertices; -1 for a vertex that is in none."""
+    """Returns labels, (n,), from the components as collections of vertices; -1 for a vertex that is in none."""
     label = np.full(n, -1, np.int64)
     for number, component in enumerate(components):
         label[np.fromiter(component, np.int64)] = number

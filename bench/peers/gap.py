@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import shutil
-import subprocess
 import time
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -22,24 +19,18 @@ import numpy as np
 from formats import CSC, CSR
 
 from .forms import check_lengths, finite_below
-from .native import built, pointer, why_not
+from .native import NativeGraph, built, why_not
 from .peer import Peer, Prepared, Unable
 
 SOURCE = Path(__file__).with_suffix(".cpp")
 FAR = (2**31 - 1) // 2
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-"""Of Δ-stepping's bins, in mean weights over 16."""
+"""Widths of Δ-stepping's bins, in mean weights over 16."""
 
 
 def missing() -> str | None:
     """Why it cannot be used here."""
-    if shutil.which("g++") is None:
-        return "there is no C++ compiler (g++)"
-    try:
-        compiled()
-    except (OSError, subprocess.CalledProcessError) as error:
-        return why_not(error, SOURCE)
-    return None
+    return why_not(compiled, SOURCE)
 
 
 @functools.cache
@@ -48,8 +39,8 @@ def compiled() -> Any:
     return built(SOURCE)
 
 
-class Graph:
-    """A graph by rows and by columns, with integer lengths; it goes when nobody holds it any more."""
+class Graph(NativeGraph):
+    """A graph by rows and by columns, with integer lengths."""
 
     def __init__(self, A: CSR) -> None:
         lengths = A.values.astype(np.int32)
@@ -57,27 +48,13 @@ class Graph:
             raise Unable("left out: gap.cpp takes integer lengths")
         columns: Any = A.to(CSC)
         self.n, self.mean = A.nrows, float(lengths.mean()) if A.nnz else 1.0
-        self.functions = compiled()
-        self.handle = ctypes.c_void_p()
-        rows = (A.indptr.astype(np.int64), A.indices.astype(np.int32), lengths)
-        by_columns = (columns.indptr.astype(np.int64), columns.indices.astype(np.int32))
-        parts = [pointer(part) for part in (*rows, *by_columns)]
-        check(self.functions.make(ctypes.c_int64(A.nrows), *parts, ctypes.byref(self.handle)))
-        release = self.functions.release
-        release.restype = None
-        weakref.finalize(self, release, self.handle)
+        rows = A.indptr.astype(np.int64), A.indices.astype(np.int32), lengths
+        by_columns = columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
+        super().__init__(compiled(), A.nrows, *rows, *by_columns)
 
     def fill(self, function: str, *arguments: Any) -> np.ndarray:
         """A new array (n,) that a function of the library has filled."""
-        found = np.empty(self.n, np.int32)
-        check(getattr(self.functions, function)(self.handle, *arguments, pointer(found)))
-        return found
-
-
-def check(status: int) -> None:
-    """MemoryError, the only one there is, for a call that failed."""
-    if status:
-        raise MemoryError("gap.cpp has no memory for it")
+        return self.filled(function, self.n, np.int32, *arguments)
 
 
 def sssp(A: CSR, source: int) -> Prepared:

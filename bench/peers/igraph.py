@@ -10,7 +10,7 @@ import numpy as np
 from formats import CSR
 
 from .forms import check_lengths, levels_of_layers, undirected
-from .peer import Peer, Prepared, absent, released
+from .peer import Prepared, of_package
 
 
 def graph(A: CSR, *, directed: bool = True, weighted: bool = True) -> Any:
@@ -61,10 +61,4 @@ def mst(A: CSR, source: int) -> Prepared:
     )
 
 
-IGRAPH = Peer(
-    "igraph",
-    "cpu",
-    absent("igraph", "igraph"),
-    {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst},
-    released("igraph"),
-)
+IGRAPH = of_package("igraph", "igraph", {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst})

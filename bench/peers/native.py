@@ -8,8 +8,11 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +38,38 @@ def built(source: Path, made_with: str = "") -> Any:
     return ctypes.CDLL(str(path))
 
 
-def why_not(error: Exception, source: Path) -> str:
-    """The first line of what the compiler says."""
-    said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-    return f"{source.name} does not compile: {said[0] if said else 'no reason given'}"
+def why_not(compiled: Callable[[], Any], source: Path) -> str | None:
+    """The first line of what the compiler says; None if the library can be made."""
+    if shutil.which("g++") is None:
+        return "there is no C++ compiler (g++)"
+    try:
+        compiled()
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
+        return f"{source.name} does not compile: {said[0] if said else 'no reason given'}"
+    return None
+
+
+class NativeGraph:
+    """A graph in the form of a C++ library, which is released when its last reference goes."""
+
+    def __init__(self, functions: Any, n: int, *parts: np.ndarray) -> None:
+        self.functions, self.handle = functions, ctypes.c_void_p()
+        check(functions.make(ctypes.c_int64(n), *map(pointer, parts), ctypes.byref(self.handle)))
+        functions.release.restype = None
+        weakref.finalize(self, functions.release, self.handle)
+
+    def filled(self, function: str, size: int, dtype: Any, *arguments: Any) -> np.ndarray:
+        """A new array that a function of the library has filled."""
+        found = np.empty(size, dtype)
+        check(getattr(self.functions, function)(self.handle, *arguments, pointer(found)))
+        return found
+
+
+def check(status: int) -> None:
+    """MemoryError, the only one there is, for a call that failed."""
+    if status:
+        raise MemoryError("the library in C++ has no memory for it")
 
 
 def cache_folder() -> Path:

@@ -10,10 +10,10 @@ from formats import CSR
 from semiring.cpu.threads import get_threads
 
 from .forms import check_lengths, finite_below, undirected
-from .peer import Peer, Prepared, absent, released
+from .peer import Prepared, of_package
 
 UNREACHED = np.finfo(np.float64).max
-"""What NetworKit calls infinite."""
+"""NetworKit's infinite distance."""
 
 
 def graph(A: CSR, *, directed: bool = True) -> Any:
@@ -69,11 +69,4 @@ def mst(A: CSR, source: int) -> Prepared:
     return Prepared(lambda: KruskalMSF(G).run(), lambda found: float(found.getTotalWeight()))
 
 
-NETWORKIT = Peer(
-    "NetworKit",
-    "cpu",
-    absent("networkit", "networkit"),
-    {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst},
-    released("networkit"),
-    get_threads,
-)
+NETWORKIT = of_package("NetworKit", "networkit", {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst}, get_threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from formats import CSR
 
 from .forms import check_lengths, distances, labels_of_sets, undirected
-from .peer import Peer, Prepared, absent, released
+from .peer import Prepared, of_package
 
 
 def sssp(A: CSR, source: int) -> Prepared:
@@ -54,10 +54,4 @@ def mst(A: CSR, source: int) -> Prepared:
     )
 
 
-NETWORKX = Peer(
-    "NetworkX",
-    "cpu",
-    absent("networkx", "networkx"),
-    {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst},
-    released("networkx"),
-)
+NETWORKX = of_package("NetworkX", "networkx", {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst})

@@ -1,4 +1,4 @@
-"""What a peer is: a library, what it can do, and how it takes a graph."""
+"""The interface of a peer: a library, its tasks, and how it takes a graph."""
 
 from __future__ import annotations
 
@@ -76,7 +76,12 @@ def released(package: str) -> Callable[[], str]:
     return library
 
 
+def of_package(name: str, package: str, tasks: Mapping[Task, Any], threads: Callable[[], int] = one) -> Peer:
+    """A peer on the CPU that is a Python package of one module."""
+    return Peer(name, "cpu", absent(package, package), tasks, released(package), threads)
+
+
 def first_line(error: BaseException) -> str:
-    """What an error is and says, in one line."""
+    """Returns the type and the message of an error, in one line."""
     said = str(error).strip().splitlines()
     return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__

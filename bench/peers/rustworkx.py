@@ -7,7 +7,7 @@ from typing import Any
 from formats import CSR
 
 from .forms import check_lengths, distances, labels_of_sets, levels_of_layers, undirected
-from .peer import Peer, Prepared, absent, released
+from .peer import Prepared, of_package
 
 
 def graph(A: CSR, make: str = "PyDiGraph") -> Any:
@@ -62,10 +62,4 @@ def mst(A: CSR, source: int) -> Prepared:
     )
 
 
-RUSTWORKX = Peer(
-    "rustworkx",
-    "cpu",
-    absent("rustworkx", "rustworkx"),
-    {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst},
-    released("rustworkx"),
-)
+RUSTWORKX = of_package("rustworkx", "rustworkx", {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst})

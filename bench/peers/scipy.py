@@ -16,7 +16,7 @@ from formats import CSR
 from formats.arrays import Array
 
 from .forms import check_lengths, levels_of_order, symmetric
-from .peer import Peer, Prepared, Unable, absent, released
+from .peer import Prepared, Unable, of_package
 
 
 def graph(A: CSR) -> Any:
@@ -69,6 +69,4 @@ def prepare_mxv(A: CSR, x: Array) -> Prepared:
     return Prepared(lambda: S @ x, lambda y: y)
 
 
-SCIPY = Peer(
-    "SciPy", "cpu", absent("scipy", "scipy"), {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst}, released("scipy")
-)
+SCIPY = of_package("SciPy", "scipy", {"sssp": sssp, "bfs": bfs, "scc": scc, "mst": mst})

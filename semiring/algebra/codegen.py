@@ -68,7 +68,7 @@ CONSTANTS = """\
 #define LLONG_MAX 0x7fffffffffffffffLL
 #define LLONG_MIN (-LLONG_MAX - 1)
 """
-"""What operators' expressions may use beside `a`, `b` and T."""
+"""Constants that the expressions of operators may use beside `a`, `b` and T."""
 
 _ALGEBRA = """\
 #define ZERO {zero}
@@ -197,7 +197,7 @@ __device__ __forceinline__ __int128 stopped(__int128 t) {
 """
 
 OPTIONS = ("--std=c++17", "--device-int128")
-"""What the compiler must be told."""
+"""Options that the compiler needs for the prelude."""
 
 
 def prelude(semiring: Semiring, dtype: np.dtype, index: Index, matrix_first: bool = True) -> str:

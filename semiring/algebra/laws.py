@@ -34,7 +34,7 @@ ROUNDING = 8
 
 @dataclass(frozen=True)
 class LawCheck:
-    """What `check_laws` has found. True if no law is broken.
+    """The result of `check_laws`; it is true if no law is broken.
 
     Attributes:
         semiring: the one that was checked.
@@ -141,7 +141,7 @@ def sample(s: Semiring, dtype: np.dtype, rng: np.random.Generator) -> np.ndarray
 
 
 def equations(s: Semiring, dtype: np.dtype, values: np.ndarray) -> Iterator[tuple[str, Sides, tuple[np.ndarray, ...]]]:
-    """(the law, its two sides, the values of a, b and c to try) for each law declared of ⊕ and ⊗."""
+    """Yields each declared law of ⊕ and ⊗ with its two sides and the values of a, b and c to try."""
     add, zero, mul = s.add, s.zero(dtype), cast(Callable[[Any, Any], Any], s.mul.computed)
     a, b, c = (part.ravel() for part in np.meshgrid(values, values, values, indexing="ij"))
     yield "a ⊕ zero = a = zero ⊕ a", _both(lambda x: (add(x, zero), add(zero, x))), (values,)
@@ -210,7 +210,7 @@ def first_difference(
 def compare_with_cuda(
     s: Semiring, values: np.ndarray, tolerance: tuple[float, float]
 ) -> tuple[dict[str, tuple[Any, ...]], str]:
-    """(operands for which a CUDA expression and the scalar function differ, a sentence on what was compared)."""
+    """Returns operands for which CUDA and scalar function differ, and a sentence on what was compared."""
     operators = {"⊕": s.add.on(values.dtype), "⊗": s.mul}
     try:
         for op in operators.values():

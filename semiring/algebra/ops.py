@@ -43,7 +43,7 @@ class Named(Protocol):
 V = TypeVar("V", bound=Named)
 
 ON_GPU: dict[type, Callable[..., Any]] = {}
-"""What applies a BinaryOp, a UnaryOp or a Predicate to CuPy arrays; `cuda/elementwise.py` registers it."""
+"""Functions that apply a BinaryOp, a UnaryOp or a Predicate to CuPy arrays; `cuda/elementwise.py` adds them."""
 
 
 TABLES: dict[str, Any] = {}
@@ -56,7 +56,7 @@ def _of_table(kind: str, *name: str) -> Any:
 
 
 class Names(dict[str, V]):
-    """What there is of a kind, by name; KeyError tells the names."""
+    """A dictionary of the things of one kind by name, whose KeyError lists the names."""
 
     def __init__(self, kind: str, named: Iterable[V]) -> None:
         super().__init__({each.name: each for each in named})
@@ -65,7 +65,7 @@ class Names(dict[str, V]):
             made(each, (_of_table, (kind, name)))
 
     def unknown(self, name: object) -> str:
-        """What is said of a name that there is not."""
+        """Returns the message for a name that does not exist."""
         from difflib import get_close_matches
 
         meant = "".join(f"did you mean {near!r}? " for near in get_close_matches(str(name), self, 1))
@@ -165,7 +165,7 @@ class BinaryOp(Portable):
 
     @functools.cached_property
     def _content(self) -> tuple[Any, ...]:
-        """What it does: an operator that is made anew in each call has the kernels of the first."""
+        """The operator's content: one that is made anew in each call shares the kernels of the first."""
         parts = tuple(getattr(self, field.name) for field in fields(self))
         try:
             return tuple(content(part) if isinstance(part, FunctionType) else part for part in parts)
@@ -177,7 +177,7 @@ class BinaryOp(Portable):
         return self.checked(self.computed(a, b))
 
     def checked(self, result: Array) -> Array:
-        """What has been computed; ValueError if it is NaN for lack of a result."""
+        """Returns the result; raises ValueError if it is NaN because a partial operator has none."""
         if self.partial and result.dtype.kind == "f" and bool((result != result).any()):
             raise ValueError(f"{self.name} has no result for some of the operands: it must not be NaN")
         return result
@@ -591,12 +591,12 @@ SYMBOLS = {
 
 
 def is_graphblas(obj: Any) -> bool:
-    """Is it an operator, a monoid, a semiring or a predicate of python-graphblas's?"""
+    """True if the object is an operator, a monoid, a semiring or a predicate of python-graphblas."""
     return type(obj).__module__.startswith("graphblas.core.operator")
 
 
 def _of_users(op: Any) -> bool:
-    """Is python-graphblas's operator made of a function that it does not bring itself?"""
+    """True if an operator of python-graphblas is made of a function that the user has written."""
     module = getattr(getattr(op, "orig_func", None), "__module__", None)
     return module is not None and not module.startswith("graphblas")
 

@@ -48,21 +48,21 @@ def made_once(make: F) -> F:
     """Decorate a function that makes a thing of hashable arguments: equal ones give the same thing, also elsewhere."""
 
     @functools.wraps(make)
-    def found(*args: Any) -> Any:
+    def shared(*args: Any) -> Any:
         return cached(*args)
 
     @functools.lru_cache(maxsize=64)
     def cached(*args: Any) -> Any:
         thing = make(*args)
         if "_made" not in thing.__dict__:
-            made(thing, (found, args))
+            made(thing, (shared, args))
         return thing
 
-    return found  # type: ignore[return-value]
+    return shared  # type: ignore[return-value]
 
 
 def _has_name(function: FunctionType) -> bool:
-    """Does its module have the function under its name?"""
+    """True if the function's module has it under its name."""
     try:
         found: Any = import_module(function.__module__)
         for name in function.__qualname__.split("."):
@@ -73,7 +73,7 @@ def _has_name(function: FunctionType) -> bool:
 
 
 def _takes_functions() -> bool:
-    """Is it one that takes any function who pickles or copies?"""
+    """True if the module that pickles or copies takes any function."""
     frame: Any = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") == "pickle":
         frame = frame.f_back

@@ -53,7 +53,7 @@ class Predicate(Portable):
     band: tuple[int | None, int | None] | None = None
 
     def __call__(self, i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
-        """For each entry: does it hold? A bool array."""
+        """Returns a bool array that tells for each entry whether the predicate holds."""
         if self.cuda and not place_of(value).on_host:
             return ON_GPU[Predicate](self, i, j, value, row, col)
         return self.array(i, j, value, row, col)
@@ -189,7 +189,7 @@ def of_entries(function: Callable[..., Any], other: Any = None) -> Predicate:
 
 
 def said(function: Callable[..., Any], value: Array, *rest: Any) -> Array:
-    """What a function of arrays says of each value; TypeError unless it is a Boolean."""
+    """Returns a function's answer for each value; raises TypeError unless it is an array of Booleans."""
     answer = function(value, *rest)
     if not is_array(answer) or answer.dtype != bool or answer.shape != value.shape:
         kind = f"{answer.dtype} of shape {answer.shape}" if is_array(answer) else type(answer).__name__
@@ -200,7 +200,7 @@ def said(function: Callable[..., Any], value: Array, *rest: Any) -> Array:
 
 
 def is_function(predicate: Any) -> bool:
-    """Is it a function of entries, and no declared predicate or comparison?"""
+    """True for a function of entries that is no declared predicate or comparison."""
     return callable(predicate) and not isinstance(predicate, Predicate | BinaryOp) and not is_graphblas(predicate)
 
 
@@ -250,7 +250,7 @@ def _compared(add: BinaryOp, text: str) -> str | None:
 
 @made_once
 def better(semiring: Semiring) -> BinaryOp:
-    """The comparison a ⊕ b = a ≠ b: is a strictly better than b in ⊕'s order?
+    """The comparison a ⊕ b = a ≠ b: a is strictly better than b in ⊕'s order.
 
     Args:
         semiring: one whose ⊕ orders the values.
@@ -278,7 +278,7 @@ def better(semiring: Semiring) -> BinaryOp:
 
 @made_once
 def no_worse(semiring: Semiring) -> BinaryOp:
-    """The comparison a ⊕ b = a: is a at least as good as b in ⊕'s order?
+    """The comparison a ⊕ b = a: a is at least as good as b in ⊕'s order.
 
     Args:
         semiring: one whose ⊕ orders the values.

@@ -31,7 +31,7 @@ NUMBERS = (INT32, INT64, FLOAT32, FLOAT64)
 
 
 class Law(StrEnum):
-    """What a semiring promises, with ⊕ associative and commutative always.
+    """A law that a semiring may declare; ⊕ is always associative and commutative.
 
     Example:
         >>> from semiring import MinPlus
@@ -182,11 +182,11 @@ class Semiring(Portable):
         return end_of_range(dtype, self.one) if isinstance(self.one, str) else dtype.type(self.one)
 
     def may_lack_order(self, dtype: np.dtype) -> bool:
-        """Can a product be NaN, which ⊕'s order has no place for? Such a product, as 0 times ∞, counts as absent."""
+        """True if a product can be NaN, as 0 times ∞: ⊕'s order has no place for it, and it counts as absent."""
         return dtype.kind == "f" and self.add.selective and (self.mul.partial or self.mul == OPERATORS["times"])
 
     def better(self, a: Array | Scalar, b: Array | Scalar) -> Any:
-        """Is `a` strictly better than `b` in ⊕'s order: a ⊕ b = a ≠ b?"""
+        """True if `a` is strictly better than `b` in ⊕'s order: a ⊕ b = a ≠ b."""
         if self.add is Min or self.add is Max:
             return a < b if self.add is Min else a > b
         return (self.add(a, b) == a) & (a != b)
@@ -291,11 +291,11 @@ def find_semiring(semiring: Semiring | str) -> Semiring:
     if isinstance(semiring, Semiring):
         return semiring
     name = semiring if isinstance(semiring, str) else name_of(semiring, "a Semiring or its name")
-    return SEMIRINGS[name] if name in SEMIRINGS else _found(name)
+    return SEMIRINGS[name] if name in SEMIRINGS else _semiring_named(name)
 
 
 @made_once
-def _found(semiring: str) -> Semiring:
+def _semiring_named(semiring: str) -> Semiring:
     """Likewise, put together once."""
     add, _, mul = semiring.partition("_")
     if mul in POSITIONS and add in ("min", "max", "plus", "any"):
@@ -309,7 +309,7 @@ def _found(semiring: str) -> Semiring:
 
 
 def counts(semiring: Semiring, dtype: np.dtype) -> bool:
-    """Do its sums count entries? Then they are exact in any order, and none returns to zero."""
+    """True if the sums count entries: they are exact in any order, and none returns to zero."""
     return semiring.add == Plus and semiring.mul == OPERATORS["pair"] and dtype == INT64
 
 
@@ -328,7 +328,7 @@ def find_monoid(monoid: Monoid | Semiring | str) -> Monoid:
 
 
 def find_combiner(op: Semiring | Monoid | BinaryOp | str, part: Literal["add", "mul"]) -> Monoid | BinaryOp:
-    """What an element-wise verb or an accumulator combines two values with.
+    """Finds the operator with which an element-wise verb or an accumulator combines two values.
 
     Of a semiring its ⊕ or ⊗, as `part` says. A name is a semiring's or an operator's, and where an addition is wanted a
     monoid's before an operator's, so that it has an identity.

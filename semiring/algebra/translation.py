@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 Number = bool | int | float | np.bool_ | np.int64
-"""What a name may stand for; Numba takes NumPy's other numbers for those of another dtype."""
+"""Numbers that a name may stand for; Numba takes NumPy's other numbers for those of another dtype."""
 
 INTEGER = "INTEGER"
-"""What stands for the type of an integer constant: Numba computes an int with a float in float64."""
+"""A mark for the type of an integer constant: Numba computes an int with a float in float64."""
 
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 _UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Not: "!"}
@@ -68,7 +68,7 @@ def _source(function: Any) -> Any:
 
 
 def _holds(body: ast.expr, spans: list[Any]) -> bool:
-    """Do all instructions of a function, by their places in its file, belong to `body`?"""
+    """True if all instructions of a function, by their places in its file, belong to `body`."""
     begin, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
     return all(begin <= first and last <= end for first, last in spans)
 
@@ -96,7 +96,7 @@ def _number(value: Any) -> str:
 
 
 def _returned(body: list[ast.stmt], known: dict[str, str]) -> str:
-    """What a list of statements returns."""
+    """Returns the CUDA text of the value that a list of statements returns."""
     if not body:
         raise Untranslatable("a way through it returns nothing")
     first, *rest = body

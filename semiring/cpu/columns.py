@@ -24,12 +24,12 @@ from ..verbs.verbs import dense_mxm
 from . import exact
 from .compiled import as_plain
 from .compiler.references import interrupted
-from .loops.compressed import ANY
 from .plain import is_shipped
+from .storage import ANY
 from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 
-BYTES, MOST = 128, 64
-"""Of a row of X, in registers at a time; and elements of it, since LLVM's vectors have no more."""
+REGISTER_BYTES, MAX_VECTOR_ITEMS = 128, 64
+"""Bytes of a row of X in registers at a time, and most elements of it: LLVM's vectors have no more."""
 
 WASTE = 1.25
 """How many times as many columns may be computed as there are, for wider vectors."""
@@ -37,8 +37,8 @@ WASTE = 1.25
 WIDTH = 16
 """Rows whose arguments are looked for at once, where these lie together."""
 
-AHEAD = 16
-"""Entries of A from which on rows of X are fetched."""
+PREFETCHED_ENTRIES = 16
+"""Number of entries of A by which the fetching of rows of X is ahead."""
 
 LINE = 64
 """Bytes that a processor fetches at once."""
@@ -91,11 +91,11 @@ def _looking(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> tuple[C
     t = terms(semiring, dtype, matrix_first)
     zero, product, number = t.zero, t.product, t.number
 
-    def found(k, a, y, e, weight, fill):
+    def number_of_change(k, a, y, e, weight, fill):
         t = product(number(a), weight)
         return e if (a != fill) & (a == a) & (t == y) & (t != zero) else k
 
-    chosen = in_lanes(found, 3, WIDTH, vectors=vectorizes(semiring))
+    chosen = in_lanes(number_of_change, 3, WIDTH, vectors=vectorizes(semiring))
 
     @t.compiled
     def along(values, fill, vectors, start, stop):
@@ -116,14 +116,14 @@ def _looking(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> tuple[C
             for i in range(start, whole, WIDTH):
                 chosen(k, i, row, i, y, i, e, weight, fill)
             for i in range(np.uintp(whole), np.uintp(stop)):
-                k[i] = found(k[i], row[i], y[i], e, weight, fill)
+                k[i] = number_of_change(k[i], row[i], y[i], e, weight, fill)
 
     return along, across
 
 
 def lanes(columns: int, dtype: np.dtype) -> int:
     """How many columns at a time: as many as registers hold, but few of which must be computed twice."""
-    most = min(columns, MOST, BYTES // dtype.itemsize)
+    most = min(columns, MAX_VECTOR_ITEMS, REGISTER_BYTES // dtype.itemsize)
     widths = [1 << power for power in range(most.bit_length())]
     cost = {width: -(-columns // width) * width for width in widths}
     return max(width for width in widths if cost[width] <= max(columns * WASTE, min(cost.values())))
@@ -159,7 +159,7 @@ def _gather(
                 if argument:
                     none(places)
                 for e in range(entry, end):
-                    later = np.intp(indices[min(e + np.uintp(AHEAD), last)]) * columns + first
+                    later = np.intp(indices[min(e + np.uintp(PREFETCHED_ENTRIES), last)]) * columns + first
                     for part in range(0, lanes, line):
                         prefetched(x, later + part)
                     if argument:
@@ -175,7 +175,7 @@ def _gather(
 
 
 class Steps:
-    """What products do in so many lanes at once, made of a semiring's terms.
+    """The steps of products in several lanes at once, made of a semiring's terms.
 
     rows: so often, one after the other.  clear: y = zero.  add: y ⊕= a ⊗ x.  moved: y = x.  none: k = NONE.
     noted: k = the number where y has changed.
@@ -200,5 +200,5 @@ class Steps:
 
 
 def vectorizes(semiring: Semiring) -> bool:
-    """Does LLVM make vectors of the semiring's terms? Else it would say that it does not."""
+    """True if LLVM makes vectors of the semiring's terms; where it does not, it would warn."""
     return is_shipped(semiring) and semiring.add.name != "times"

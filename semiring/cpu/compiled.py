@@ -22,10 +22,10 @@ from . import exact
 from .plain import Operand, plain_operand
 from .ranges import holds_zero
 from .storage import STORED, Loops
-from .threads import PIECES_PER_THREAD, get_threads, joined, run
+from .threads import PIECES_PER_THREAD, get_threads, merged_pieces, run
 
 PLACES_OF_A_THREAD = 8
-"""Places for each element of y from which on another thread, with a y of its own, makes a scatter faster."""
+"""Minimum places for each element of y for another thread, with a y of its own, to make a scatter faster."""
 
 SCAN_FROM = 1 / 4
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
@@ -51,7 +51,7 @@ def most_parts(places: int, extent: int) -> int:
 
 
 def as_plain(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Operand, bool]:
-    """(a dense operand, may its products be plain?): as plain terms take it where they are exact, else as it is."""
+    """Returns the dense operand as plain terms take it, and True, where they are exact; else as it is, and False."""
     takes_part = semiring.mul.reads != "" and holds_zero(A, semiring.zero(A.dtype))
     operand = None if takes_part else plain_operand(A, x, semiring, matrix_first)
     if operand is None or operand.present is not None:
@@ -76,7 +76,7 @@ def beyond_the_range(A: Matrix, x: Any, semiring: Semiring, matrix_first: bool) 
 
 
 def pushes(semiring: Semiring, dtype: np.dtype) -> bool:
-    """Does no y_k that has left the zero return to it?"""
+    """True if no y_k that has left the zero returns to it."""
     return semiring.add.idempotent or counts(semiring, dtype)
 
 
@@ -101,7 +101,7 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
         y = parts[start] = np.full(extent, zero, A.dtype)
         loops.scatter(A, x, y, start, stop)
 
-    run(work, joined(loops.pieces(A, 1), most_parts(A.values.size, extent)))
+    run(work, merged_pieces(loops.pieces(A, 1), most_parts(A.values.size, extent)))
     total, *others = (parts[start] for start in sorted(parts))  # in order, for `any` takes the first
     for part in others:
         total = semiring.add(total, part)
@@ -113,7 +113,7 @@ def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> 
 
     ⊕ is idempotent, or counts: no y_k returns to zero.
     y is an array of zeros that is kept with the matrix; the places that were reached are put back to zero at the end.
-    Two calls at a time never share it: whoever finds it taken makes a new one.
+    Two calls at a time never share it: a call that finds it taken makes a new one.
     """
     loops = loops_for(A, semiring, matrix_first)
     size, zero = A.shape[1 - A.major], semiring.zero(A.dtype)

@@ -17,18 +17,18 @@ from formats import Matrix, SparseVector
 from ..algebra.ops import Interval
 from ..algebra.semirings import Semiring
 from .plain import is_shipped
-from .ranges import exact_bounds, interval, matrix_interval, most_terms, within
+from .ranges import exact_bounds, fits_dtype, interval, matrix_interval, most_terms
 
 
 def needed(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
-    """Could ⊕ over the products leave A's integer dtype on the way?"""
+    """True if ⊕ over the products could leave A's integer dtype on the way."""
     if semiring.add.op.saturating is None or A.dtype.kind != "i":
         return False
     return not _stays_within(A.dtype, A, x, semiring)
 
 
 def _edges(A: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(rows, cols, values) in any order."""
+    """Returns rows, columns and values in any order."""
     listed = A.coordinates()
     if listed is None or listed[2] is not None:
         return A.to_edges()
@@ -37,16 +37,16 @@ def _edges(A: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def sums_stay_within(dtype: np.dtype, A: Matrix, B: Matrix, semiring: Semiring) -> bool:
-    """Does no sum of a product of two matrices leave the range of `dtype`, and no part of one?"""
+    """True if no sum in a product of two matrices, and no part of one, leaves the range of `dtype`."""
     if semiring.add.name != "plus" or not is_shipped(semiring):
         return False
     zero = semiring.zero(A.dtype)
     intervals = matrix_interval(A, zero), matrix_interval(B, zero)
-    return within(exact_bounds(semiring, *intervals, most_terms(A)), dtype)
+    return fits_dtype(exact_bounds(semiring, *intervals, most_terms(A)), dtype)
 
 
 def _stays_within(dtype: np.dtype, A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> bool:
-    return semiring.add.name == "plus" and within(_bounds(A, x, semiring), dtype)
+    return semiring.add.name == "plus" and fits_dtype(_bounds(A, x, semiring), dtype)
 
 
 def _bounds(A: Matrix, x: np.ndarray | SparseVector, semiring: Semiring) -> Interval:

@@ -22,18 +22,18 @@ from .kernels import Kernel, check_operator, compiled, inlined
 from .lanes import WIDTH, across, copied, filled, on_stack, total
 
 PAIRWISE = 129
-"""Values in a run up to which NumPy's order has no blocks."""
+"""Maximum values in a run that NumPy adds without blocks."""
 
-SHORT = 4 * WIDTH
-"""Values in a run up to which it is added in whole vectors."""
+MAX_VECTOR_RUN = 4 * WIDTH
+"""Maximum values in a run that is added in whole vectors."""
 
-LONG = 4 * WIDTH
-"""Values in a run from which on lanes look for the best one."""
+MIN_LANES_RUN = 4 * WIDTH
+"""Minimum values in a run for lanes to look for the best one."""
 
 
 @lru_cache(maxsize=64)
 def folding(monoid: Monoid, dtype: np.dtype) -> Kernel:
-    """(values, ends, y, start, stop): y_r = ⊕ of values[ends[r]] .. values[ends[r + 1] - 1] for r in [start, stop).
+    """Makes a loop (values, ends, y, start, stop): y_r = ⊕ of values[ends[r]:ends[r + 1]] for r in [start, stop).
 
     A run may be empty: its y_r is the identity.
     """
@@ -75,7 +75,7 @@ def _integer_sum(dtype: np.dtype) -> Any:
         found, room = np.int64(0), np.uintp(values.size) - e
         if end - e <= np.uintp(WIDTH) <= room:  # without a look whether the run is empty
             return min(max(total(values, e, end - e), low), high)
-        while np.uintp(WIDTH) <= end - e <= np.uintp(SHORT):
+        while np.uintp(WIDTH) <= end - e <= np.uintp(MAX_VECTOR_RUN):
             found += total(values, e, WIDTH)
             e += np.uintp(WIDTH)
         while e < end:  # long runs: LLVM makes a loop of vectors of it, and one for the rest
@@ -122,7 +122,7 @@ def _floating_sum(number: type) -> Any:
 
 @lru_cache(maxsize=64)
 def finding(monoid: Monoid, dtype: np.dtype, everywhere: bool) -> Kernel:
-    """(values, fill, columns, ends, y, k, start, stop): y_r as `folding`'s, k_r the column of the first y_r, or NONE.
+    """Makes a loop (values, fill, columns, ends, y, k, start, stop): y_r as `folding`'s, k_r its first column, or NONE.
 
     everywhere: values are all positions of a matrix, of which NaN and `fill` are absent, and columns are counted.
     """
@@ -137,7 +137,7 @@ def finding(monoid: Monoid, dtype: np.dtype, everywhere: bool) -> Kernel:
         for r in range(start, stop):
             first, end = np.uintp(ends[r]), np.uintp(ends[r + 1])
             best, place, e = zero, end, first
-            if with_lanes and end - first >= np.uintp(LONG):
+            if with_lanes and end - first >= np.uintp(MIN_LANES_RUN):
                 clear(totals, zero)
                 clear(blocks, NONE)
                 block = 0
@@ -168,7 +168,7 @@ def finding(monoid: Monoid, dtype: np.dtype, everywhere: bool) -> Kernel:
 
 @lru_cache(maxsize=64)
 def finding_across(monoid: Monoid, dtype: np.dtype) -> Kernel:
-    """(values, fill, y, k, start, stop): likewise down the columns [start, stop) of all positions of a matrix."""
+    """Makes a loop (values, fill, y, k, start, stop) that does so down the columns [start, stop) of a full matrix."""
     take, add, zero, terminal = _taking(monoid, dtype, True), *_selecting(monoid, dtype)
     lanes = WIDTH if not terminal and MONOIDS.get(monoid.name) == monoid else 1
     room, moved = on_stack(lanes), copied(lanes)
@@ -200,7 +200,7 @@ def _number_if_new(k, y, before, number):
 
 
 def _selecting(monoid: Monoid, dtype: np.dtype) -> tuple[Any, Any, bool]:
-    """(⊕, its identity, may a fold end at its first value?)."""
+    """Returns ⊕, its identity, and true if a fold may end at its first value."""
     op, number = monoid.on(dtype), dtype.type
     check_operator(op, dtype)
     scalar = inlined(op.scalar)
@@ -208,7 +208,7 @@ def _selecting(monoid: Monoid, dtype: np.dtype) -> tuple[Any, Any, bool]:
 
 
 def _taking(monoid: Monoid, dtype: np.dtype, everywhere: bool) -> Any:
-    """(a stored value, fill) -> the value in `dtype`, the identity where nothing is."""
+    """Makes a function (a stored value, fill) that gives the value in `dtype`, and the identity where nothing is."""
     number, zero = dtype.type, monoid.zero(dtype)
     if everywhere:
         return inlined(lambda value, fill: number(value) if (value != fill) & (value == value) else zero)

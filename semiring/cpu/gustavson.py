@@ -48,7 +48,7 @@ def cut(a, b_indptr, mask, ncols, least, first, part):
     return count
 
 
-def _found(indices, low, high, j):
+def _holds_column(indices, low, high, j):
     """The first place of [low, high) whose index is not below j."""
     while low < high:
         middle = (low + high) >> np.uintp(1)
@@ -70,7 +70,7 @@ def _steps(length):
 
 @lru_cache(maxsize=256)
 def kernels(semiring: Semiring, dtype: np.dtype, plain: bool, argument: bool = False) -> tuple[Any, Any]:
-    """(the kernel that a mask drives, the kernel without a mask or with a complement), of one semiring and dtype.
+    """Returns the kernel that a mask drives, and that for no mask or a complement, of one semiring and dtype.
 
     argument: also tell which k gave each entry. k ascends within a row, so the last that changes a sum is the smallest.
     """
@@ -118,7 +118,7 @@ def _by_the_mask(zero: Any, add: Any, multiply: Any, note: Any, tell: Any) -> An
                     p = m
                     while p < m_end:
                         j = m_indices[p]
-                        f = _found(b_indices, f, f_end, j)
+                        f = _holds_column(b_indices, f, f_end, j)
                         if f < f_end and b_indices[f] == j:
                             at = np.uintp(j)
                             before = y[at]
@@ -205,7 +205,7 @@ def _of_all_places(zero: Any, add: Any, multiply: Any, note: Any, tell: Any) -> 
                     j = np.uintp(reached[r])
                     t, y[j] = y[j], zero
                     if searches:
-                        p = _found(m_indices, m, m_end, reached[r])
+                        p = _holds_column(m_indices, m, m_end, reached[r])
                         if p < m_end and m_indices[p] == reached[r]:
                             t = zero
                     new_indices[to], new_values[to] = reached[r], t

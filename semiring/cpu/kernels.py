@@ -1,4 +1,4 @@
-"""What compiled loops are made of: ⊕, ⊗ and the zero of one semiring and dtype.
+"""Terms that compiled loops are made of: ⊕, ⊗ and the zero of one semiring and dtype.
 
 The loops themselves are in `loops`, a file for each way of storage. The same functions serve every semiring: they are
 compiled with ⊕ and ⊗ put in (`jit`). The product is exact at the ends of the range: an
@@ -29,7 +29,7 @@ compiled = Kernel
 
 
 def terms(semiring: Semiring, dtype: np.dtype, matrix_first: bool, plain: bool = False) -> Terms:
-    """What loops compute a ⊗ x (matrix_first) or x ⊗ a with, in `dtype`; `plain`: without any test (see `plain`).
+    """Returns the terms for a ⊗ x (matrix_first) or x ⊗ a in `dtype`.  plain: without any test (see `plain`).
 
     The same ones serve both where ⊗ commutes.
     """
@@ -90,7 +90,7 @@ def _refuse(op: BinaryOp, computed: np.dtype, dtype: np.dtype) -> None:
 
 
 def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:
-    """(matrix value, vector value) -> their product; `zero` if one is absent, clamped if an integer."""
+    """Makes ⊗ of a matrix value and a vector value; `zero` if one is absent, clamped if an integer."""
     op = semiring.mul
     multiply = inlined(op.scalar_on(dtype))
     zero = semiring.zero(dtype)
@@ -124,7 +124,7 @@ def product_function(semiring: Semiring, dtype: np.dtype, matrix_first: bool) ->
 
 
 def plain_product(semiring: Semiring, dtype: np.dtype, matrix_first: bool) -> Callable[[Any, Any], Any]:
-    """(matrix value, vector value) -> their product, for operands of which nothing is absent and nothing can wrap."""
+    """Makes ⊗ of a matrix value and a vector value, of which neither is absent and which cannot wrap."""
     multiply, convert = inlined(semiring.mul.scalar), dtype.type
 
     @made_for(semiring.name, dtype)

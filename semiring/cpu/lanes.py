@@ -1,6 +1,6 @@
 """Operations of LLVM's for compiled loops: on sixteen neighbouring elements of an array, in vector registers.
 
-Whoever calls them sees to it that so many elements can be read. `prefetched` has an element fetched ahead of its use.
+The caller makes sure that so many elements can be read. `prefetched` has an element fetched ahead of its use.
 """
 
 from __future__ import annotations
@@ -167,16 +167,16 @@ class Across(Helper):
 
 
 def across(step: Callable[..., Any], arrays: int, lanes: int, rows: int = 1, *, vectors: bool = True) -> Any:
-    """What is called as f(y, i, x, k, …, *numbers): y[i + lane] = step(y[i + lane], x[k + lane], …, *numbers).
+    """Makes f(y, i, x, k, …, *numbers) for compiled code: y[i + lane] = step(y[i + lane], x[k + lane], …, *numbers).
 
     arrays: how many of step's parameters are elements of arrays.  rows: how many times, each so many lanes further.
-    vectors: is LLVM told to make one vector of all lanes? It complains where it cannot.
+    vectors: tells LLVM to make one vector of all lanes. It complains where it cannot.
     """
     return Across(step, arrays, lanes, rows, vectors)
 
 
 def filled(lanes: int) -> Any:
-    """What sets so many elements of an array, from the first on, to a number."""
+    """Makes f(y, number) for compiled code, which sets the first `lanes` elements of y."""
 
     @operation
     def fill(typing: Any, y: Any, number: Any) -> Any:
@@ -198,7 +198,7 @@ def filled(lanes: int) -> Any:
 
 
 def copied(lanes: int) -> Any:
-    """What is called as f(y, i, x, k), and copies so many elements of x from k on to y from i on."""
+    """Makes f(y, i, x, k) for compiled code, which copies `lanes` elements of x from k on to y from i on."""
 
     @operation
     def copy(typing: Any, y: Any, i: Any, x: Any, k: Any) -> Any:
@@ -224,7 +224,7 @@ def _vector(context: Any, builder: Any, kind: Any, array: Any, at: Any, lanes: i
 
 
 def on_stack(lanes: int) -> Any:
-    """What makes an array of so many elements, of another's dtype, which lives in registers if nothing else sees it."""
+    """Makes f(like), an array of `lanes` elements of like's dtype that lives in registers if nothing else sees it."""
 
     @operation
     def made(typing: Any, like: Any) -> Any:
@@ -249,7 +249,7 @@ def on_stack(lanes: int) -> Any:
 
 
 def first_equal(lanes: int) -> Any:
-    """What is called as f(x, number): the first of so many elements of x that equals a number, as one of them does."""
+    """Makes f(x, number): the place of the first of `lanes` elements of x that equals a number, as one of them does."""
 
     @operation
     def first(typing: Any, x: Any, number: Any) -> Any:

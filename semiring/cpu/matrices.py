@@ -4,7 +4,7 @@
     extract                 a row costs its entries; a column a search in each row, or what is kept by columns
     assign                  the rows that it writes are merged, and those between them are copied whole
 
-The array programs in `generic` say the same by keys of positions, and are what the tests compare these with.
+Tests compare them with array programs by keys of positions.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _row(A: CSR, i: int) -> CSR:
 
 
 def _column(A: CSR, j: int) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, values) of one column of `A`."""
+    """Returns rows and values of one column of `A`."""
     from . import rows
 
     if A.keeps(COMPRESSED, CSC):
@@ -98,7 +98,7 @@ def _column(A: CSR, j: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _ascends(indices: np.ndarray) -> bool:
-    """Does each index come strictly after the one before?"""
+    """True if the indices ascend strictly."""
     return bool((indices[1:] > indices[:-1]).all())
 
 

@@ -18,12 +18,12 @@ from .lanes import WIDTH, among, lowest, ones
 
 
 def readable(a: Any, a_end: Any, a_indices: Any, b: Any, b_end: Any, b_indices: Any) -> Any:
-    """Is something left of both rows, and can WIDTH columns of both be read?"""
+    """True if something is left of both rows, and WIDTH columns of both can be read."""
     return (a < a_end) & (b < b_end) & (a + WIDTH <= a_indices.size) & (b + WIDTH <= b_indices.size)
 
 
-def found(a: Any, a_end: Any, a_indices: Any, b: Any, b_end: Any, b_indices: Any) -> Any:
-    """A bit for each of a row's next columns: is it one of the other's next columns?"""
+def common_columns(a: Any, a_end: Any, a_indices: Any, b: Any, b_end: Any, b_indices: Any) -> Any:
+    """Sets a bit for each of a row's next columns that is one of the other's next columns."""
     inside = (np.uint64(1) << np.uint64(min(a_end - a, WIDTH))) - np.uint64(1)
     return among(a_indices, a, b_indices, b, b_end - b) & inside
 
@@ -41,7 +41,7 @@ def count_shared(a_indptr, a_indices, b_indptr, b_indices, counts, start, stop):
         both = np.uint64(0)
         a, a_end, b, b_end = a_indptr[i], a_indptr[i + 1], b_indptr[i], b_indptr[i + 1]
         while readable(a, a_end, a_indices, b, b_end, b_indices):
-            both += ones(found(a, a_end, a_indices, b, b_end, b_indices))
+            both += ones(common_columns(a, a_end, a_indices, b, b_end, b_indices))
             u, v = last(a, a_end, a_indices), last(b, b_end, b_indices)
             a += WIDTH * (u <= v)
             b += WIDTH * (v <= u)
@@ -66,9 +66,9 @@ def intersect(matrix, other, part, others, start, stop, to):
             continue
         a, a_end, b, b_end, begin = a_indptr[i], a_indptr[i + 1], b_indptr[i], b_indptr[i + 1], to
         while readable(a, a_end, a_indices, b, b_end, b_indices):
-            of_a = found(a, a_end, a_indices, b, b_end, b_indices)
+            of_a = common_columns(a, a_end, a_indices, b, b_end, b_indices)
             if of_a:
-                of_b = found(b, b_end, b_indices, a, a_end, a_indices)
+                of_b = common_columns(b, b_end, b_indices, a, a_end, a_indices)
                 while of_a:  # both ascend, so the lowest of each are equal
                     e, f = np.uintp(a) + lowest(of_a), np.uintp(b) + lowest(of_b)
                     indices[to], values[to], others[to] = a_indices[e], a_values[e], b_values[f]
@@ -94,7 +94,7 @@ def share(a_indptr, a_indices, b_indptr, b_indices, shared, start, stop):
     for i in range(start, stop):
         a, a_end, b, b_end = a_indptr[i], a_indptr[i + 1], b_indptr[i], b_indptr[i + 1]
         while readable(a, a_end, a_indices, b, b_end, b_indices):
-            of_a = found(a, a_end, a_indices, b, b_end, b_indices)
+            of_a = common_columns(a, a_end, a_indices, b, b_end, b_indices)
             while of_a:
                 shared[np.uintp(a) + lowest(of_a)] = True
                 of_a &= of_a - np.uint64(1)

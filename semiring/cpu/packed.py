@@ -1,4 +1,4 @@
-"""What compiled loops read packed columns with (CompressedCSR): the entries of a row, a group at a time, or any one.
+"""Functions by which compiled loops read packed columns (CompressedCSR): a group of a row at a time, or any one.
 
 A loop over entries [e, end) of a row asks `group` for what the first of them have in common, goes through these with
 `bit += width`, and asks again. Decoding costs about a nanosecond an entry, whether inline or by groups into a buffer;
@@ -19,7 +19,7 @@ from .compiler.jit import choice
 from .compiler.references import operation, tools
 
 Columns = np.ndarray | tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Of entries in their order: an array, or words, bases and starts."""
+"""The columns of entries in their order: an array, or words, bases and starts."""
 
 
 def columns_of(A: CSR | CSC | CompressedCSR) -> Columns:
@@ -29,7 +29,7 @@ def columns_of(A: CSR | CSC | CompressedCSR) -> Columns:
 
 @operation
 def unowned(typing: Any, columns: Any) -> Any:
-    """(words, bases, starts) as pointers: of arrays Numba counts the references, which takes ten times the decoding."""
+    """Gives words, bases and starts as pointers: counting an array's references takes ten times the decoding."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         parts = tools.cgutils.unpack_tuple(builder, args[0])
@@ -71,7 +71,7 @@ def eight_bytes(typing: Any, words: Any, at: Any) -> Any:
 
 
 def group(bases, starts, e, end):
-    """(base, the first one's bit, bits of each, where they end) of the entries from e on in its group, up to `end`."""
+    """Returns base, first bit, bits of each and the end of the entries from e on in e's group, up to `end`."""
     g = e >> np.uintp(5)
     first = np.uintp(starts[g])
     width = np.uintp(starts[g + np.uintp(1)]) - first

@@ -20,7 +20,7 @@ from formats import Matrix
 
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import MONOIDS, Law, Semiring
-from .ranges import all_finite, exact_bounds, interval, matrix_interval, most_terms, within
+from .ranges import all_finite, exact_bounds, fits_dtype, interval, matrix_interval, most_terms
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def plain_operand(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bo
         return _clamped(A, x, zero, sign=1 if semiring.add.name == "min" else -1)
     elif could_saturate(semiring):
         bounds = exact_bounds(semiring, matrix_interval(A, zero), interval(x, zero), terms(A, semiring))
-        if not within(bounds, A.dtype):
+        if not fits_dtype(bounds, A.dtype):
             return None
     if (Law.ANNIHILATES_RIGHT if matrix_first else Law.ANNIHILATES_LEFT) not in semiring.laws:
         present = x != zero
@@ -70,7 +70,7 @@ def plain_operand(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bo
 
 
 def could_saturate(semiring: Semiring) -> bool:
-    """Can an integer result leave its range?"""
+    """True if an integer result can leave its range."""
     return semiring.mul.saturating is not None or semiring.add.op.saturating is not None
 
 
@@ -105,17 +105,17 @@ def _clamped(A: Matrix, x: np.ndarray, zero: Any, sign: int) -> Operand | None:
 
 
 def sums_stay_within(x: np.ndarray, y: np.ndarray, semiring: Semiring) -> bool:
-    """Does no sum of integers of x ⊗ y, and no part of one, leave their dtype's range? x and y have two dimensions."""
+    """True if no sum of integers in x ⊗ y, and no part of one, leaves their dtype. x and y have two dimensions."""
     if x.dtype.kind != "i" or semiring.add.op.saturating is None:
         return True
     if semiring.add.name != "plus" or not is_shipped(semiring):
         return False
     zero = semiring.zero(x.dtype)
-    return within(exact_bounds(semiring, interval(x, zero), interval(y, zero), x.shape[1]), x.dtype)
+    return fits_dtype(exact_bounds(semiring, interval(x, zero), interval(y, zero), x.shape[1]), x.dtype)
 
 
 def plain_pair(x: np.ndarray, y: np.ndarray, semiring: Semiring) -> tuple[np.ndarray, np.ndarray, int | None] | None:
-    """(x, y, beyond) as plain arithmetic may be given them for x ⊗ y; None if something could wrap or become NaN.
+    """Returns x, y and `beyond` for plain arithmetic of x ⊗ y; None if something could wrap or become NaN.
 
     beyond: results on the zero's side of this mean absent.
     """
@@ -131,7 +131,7 @@ def plain_pair(x: np.ndarray, y: np.ndarray, semiring: Semiring) -> tuple[np.nda
         return _clamped_pair(x, y, zero, sign=1 if semiring.add.name == "min" else -1)
     elif could_saturate(semiring):
         terms = x.shape[1] if semiring.add.name == "plus" else 1
-        if not within(exact_bounds(semiring, interval(x, zero), interval(y, zero), terms), x.dtype):
+        if not fits_dtype(exact_bounds(semiring, interval(x, zero), interval(y, zero), terms), x.dtype):
             return None
     for law, part in ((Law.ANNIHILATES_LEFT, x), (Law.ANNIHILATES_RIGHT, y)):
         if law not in semiring.laws and (part == zero).any():
@@ -152,7 +152,7 @@ def _clamped_pair(
     absent = [part == zero for part in (x, y)]
     some = [bool(where.any()) for where in absent]
     most = sum(clamps) if any(some) else b + d
-    if not within((a + c, most) if sign == 1 else (-most, -(a + c)), x.dtype):
+    if not fits_dtype((a + c, most) if sign == 1 else (-most, -(a + c)), x.dtype):
         return None
     x, y = (
         np.where(where, x.dtype.type(sign * clamp), part) if there else part
@@ -163,5 +163,5 @@ def _clamped_pair(
 
 @lru_cache(maxsize=128)
 def is_shipped(semiring: Semiring) -> bool:
-    """Are ⊕ and ⊗ from our tables, so that the bounds of their results are known?"""
+    """True if ⊕ and ⊗ are from our tables, so that the bounds of their results are known."""
     return MONOIDS.get(semiring.add.name) == semiring.add and OPERATORS.get(semiring.mul.name) == semiring.mul

@@ -109,7 +109,7 @@ def _exact(A: CSR, B: CSR, semiring: Semiring) -> CSR:
 
 
 def _sums(A: CSR, B: CSR, start: int, stop: int, semiring: Semiring) -> tuple[np.ndarray, np.ndarray]:
-    """(keys, values) of rows start..stop-1 of A ⊗ B, ascending: sums are exact, and clamped at the end."""
+    """Returns keys, ascending, and values of rows start..stop-1 of A ⊗ B: exact sums, clamped at the end."""
     zero = semiring.zero(A.dtype)
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     inner, left = A.indices[first:last], A.values[first:last]

@@ -38,7 +38,7 @@ def pieces(values: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def interval(values: np.ndarray, zero: Any) -> Interval:
-    """(low, high) of the values other than `zero`; (0, 0) if there are none."""
+    """Returns the least and greatest value other than `zero`; (0, 0) if there are none."""
     return _hull([_interval(piece, zero) for piece in pieces(values)] or [(0, 0)])
 
 
@@ -57,19 +57,19 @@ def _hull(intervals: Iterable[Interval]) -> Interval:
 
 
 def matrix_interval(A: Matrix, zero: Any) -> Interval:
-    """(low, high) of A's entries other than `zero`, found once."""
+    """Returns the least and greatest of A's entries other than `zero`, found once."""
     return _base(A).keep(INTERVAL, lambda: _hull(interval(part, zero) for part in A.stored_parts), zero)
 
 
 def all_finite(A: Matrix, zero: Any) -> bool:
-    """Are A's entries other than `zero` finite? Found once."""
+    """True if A's entries other than `zero` are finite; found once."""
     return _base(A).keep(
         FINITE, lambda: all(bool((np.isfinite(x) | (x == zero)).all()) for p in A.stored_parts for x in pieces(p)), zero
     )
 
 
 def holds_zero(A: Matrix, zero: Any) -> bool:
-    """Has `A` a stored entry equal to `zero`? Found once."""
+    """True if `A` stores an entry equal to `zero`; found once."""
     return _base(A).keep(
         HOLDS_ZERO, lambda: any(bool((x == zero).any()) for p in A.stored_parts for x in pieces(p)), zero
     )
@@ -92,7 +92,7 @@ def most_terms(A: Matrix) -> int:
 
 
 def exact_bounds(semiring: Semiring, a: Interval, b: Interval, terms: int) -> Interval:
-    """(low, high) of ⊕ over at most `terms` products of values in `a` and `b`, computed without end."""
+    """Bounds ⊕ over at most `terms` products of values in `a` and `b`, in Python's integers."""
     if semiring.mul.saturating is not None:
         low, high = semiring.mul.saturating.bounds(a, b)
     else:
@@ -100,12 +100,12 @@ def exact_bounds(semiring: Semiring, a: Interval, b: Interval, terms: int) -> In
     return (min(low * terms, low, 0), max(high * terms, high, 0)) if semiring.add.name == "plus" else (low, high)
 
 
-def within(bounds: Interval, dtype: np.dtype) -> bool:
-    """Does the integer `dtype` hold every value between the bounds?"""
+def fits_dtype(bounds: Interval, dtype: np.dtype) -> bool:
+    """True if the integer `dtype` holds every value between the bounds."""
     info = np.iinfo(dtype)
     return info.min <= bounds[0] and bounds[1] <= info.max
 
 
 def _base(A: Matrix) -> Matrix:
-    """Of a matrix and its transpose, the one that keeps what is known of both."""
+    """Returns the one of a matrix and its transpose that keeps the facts of both."""
     return A if A.major == 0 else A.T

@@ -18,8 +18,8 @@ from ..verbs.verbs import mxv, reduce, reduce_lines, vxm
 from .storage import STORED
 from .threads import cut, cut_evenly, get_threads, run
 
-MANY = 1 << 12
-"""Runs from which on a compiled loop pays."""
+MIN_COMPILED_RUNS = 1 << 12
+"""Minimum runs for a compiled loop to pay."""
 
 COLUMNS = 64
 """Columns of a matrix with all positions that a thread takes at least, where it goes down them."""
@@ -122,14 +122,14 @@ def fold_runs(monoid: Monoid, values: np.ndarray, starts: np.ndarray) -> np.ndar
 
 
 def _has_loop(monoid: Monoid, values: np.ndarray, runs: int) -> bool:
-    """Is there a compiled loop for the monoid, and does it pay for so many runs?"""
-    if runs < MANY or monoid.name == "times" or MONOIDS.get(monoid.name) != monoid:
+    """True if there is a compiled loop for the monoid, and it pays for so many runs."""
+    if runs < MIN_COMPILED_RUNS or monoid.name == "times" or MONOIDS.get(monoid.name) != monoid:
         return False
     return monoid.op.saturating is None or values.dtype.kind != "i" or _sums_fit(values)
 
 
 def _sums_fit(values: np.ndarray) -> bool:
-    """Does int64 hold every sum of some of the integers?"""
+    """True if int64 holds every sum of some of the integers."""
     if values.dtype == np.int32:  # of fewer than 2^31 each less than 2^31
         return values.size < 2**31
     return values.size == 0 or max(-int(values.min()), int(values.max())) * values.size < 2**62

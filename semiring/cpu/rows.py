@@ -2,7 +2,7 @@
 
     taken        x[at]
     kept         the entries of a matrix at which a Boolean array is true
-    flagged      such an array, made a block at a time      numbered      the row of each entry
+    flagged      such an array, made a block at a time      row_numbers   the row of each entry
     united       the union of two matrices' entries         intersected   their intersection
     shared       for each entry of a matrix: has another one an entry there?
     picked       some rows and columns                      spliced       other rows in place of some
@@ -32,8 +32,8 @@ from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 BLOCK = 1 << 17
 """Entries that an operator or a predicate is given at a time."""
 
-AHEAD = 8
-"""How many rows before it is read a row is fetched."""
+PREFETCHED_ROWS = 8
+"""Rows by which the fetching of a row is ahead of its reading."""
 
 Counts = Callable[[np.ndarray, int, int], int]
 
@@ -79,7 +79,7 @@ def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], np.ndarray]) -> np.nd
     return found
 
 
-def numbered(indptr: np.ndarray, first: int) -> np.ndarray:
+def row_numbers(indptr: np.ndarray, first: int) -> np.ndarray:
     """For each entry, its row, the rows being numbered from `first` on."""
     out = np.empty(indptr[-1], indptr.dtype)
     _number(read_only(indptr), first, out)
@@ -156,7 +156,7 @@ def picked(A: CSR, rows: np.ndarray | None, cols: np.ndarray | None = None) -> C
 
 
 def ranges(A: CSR | CSC, starts: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(indices, values) of ranges of A's entries, one after the other: where each starts, and where each ends here."""
+    """Copies ranges of A's entries, one after the other.  starts: of each range in A.  indptr: of each in the copy."""
     indices, values = np.empty(indptr[-1], indptr.dtype), np.empty(indptr[-1], A.dtype)
     source, target = (starts, A.indices, bits(A.values)), (indptr, indices, bits(values))
     run(lambda *piece: _copy_ranges(*source, *target, *piece), cut_evenly(indptr))
@@ -164,7 +164,7 @@ def ranges(A: CSR | CSC, starts: np.ndarray, indptr: np.ndarray) -> tuple[np.nda
 
 
 def column(A: CSR, at: int) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, values) of one column of `A`, by a binary search in each row."""
+    """Returns rows and values of one column of `A`, by a binary search in each row."""
     pieces = cut_evenly(A.indptr)
     found = [np.empty(stop - start, A.indices.dtype) for start, stop in pieces]
     values = [np.empty(stop - start, A.dtype) for start, stop in pieces]
@@ -223,7 +223,7 @@ def replaced(A: CSR, at: np.ndarray, values: np.ndarray, op: Any) -> CSR:
 
 
 def same_pattern(A: CSR, B: CSR) -> bool:
-    """Have `A` and `B` their entries in the same places? Found at the first block that differs."""
+    """True if `A` and `B` have their entries in the same places; ends at the first block that differs."""
     if A.nnz != B.nnz or A.indices.dtype != B.indices.dtype:
         return False
     for a, b in ((A.indptr, B.indptr), (A.indices, B.indices)):
@@ -293,7 +293,7 @@ class Part:
         run(lambda start, stop: write(start, stop, *self.edges[start]), self.pieces)
 
     def finished(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(indptr, indices, values), cut off where the entries end."""
+        """Returns indptr, indices and values, cut off where the entries end."""
         indptr = ends(self.counts, self.counts.dtype)
         del self.arrays
         for array in (self.indices, self.values):
@@ -454,9 +454,9 @@ def _splice(matrix, part, rows, new, start, stop):
 def _find(matrix, rows, part, outside, at, start, stop):
     (indptr, indices), (part_indptr, part_indices) = matrix, part
     for k in range(start, stop):
-        if k + 2 * AHEAD < stop:
-            prefetched(indptr, np.intp(rows[k + 2 * AHEAD]))
-            prefetched(indices, np.intp(indptr[rows[k + AHEAD]]))
+        if k + 2 * PREFETCHED_ROWS < stop:
+            prefetched(indptr, np.intp(rows[k + 2 * PREFETCHED_ROWS]))
+            prefetched(indices, np.intp(indptr[rows[k + PREFETCHED_ROWS]]))
         e, end = np.uintp(indptr[rows[k]]), np.uintp(indptr[rows[k] + 1])
         p, p_end = np.uintp(part_indptr[k]), np.uintp(part_indptr[k + 1])
         while e < end:

@@ -27,7 +27,7 @@ from .exact import sums_stay_within
 from .gustavson import cut, kernels
 from .plain import could_saturate, is_shipped
 from .plain import terms as most_terms
-from .ranges import all_finite, exact_bounds, holds_zero, matrix_interval, within
+from .ranges import all_finite, exact_bounds, fits_dtype, holds_zero, matrix_interval
 from .rows import ends
 from .threads import get_threads, run
 
@@ -40,15 +40,15 @@ SMALL_PIECE = 1 << 14
 PARTS = 1 << 10
 """Pieces that rows are cut into at a time."""
 
-FEW = 1 << 26
-"""Entries up to which a result's arrays are as long as they may become."""
+MAX_UNSIZED_ENTRIES = 1 << 26
+"""Maximum entries of a result whose arrays are made as long as they may become."""
 
 ROOMY = 1 << 16
-"""Columns up to which a row of sums is never too long."""
+"""Maximum columns for which a row of sums is never too long."""
 
 
 def with_arguments(A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool) -> tuple[CSR, CSR]:
-    """(A ⊗ B where the mask allows it, which k gave each entry), of an ⊕ that selects."""
+    """Returns A ⊗ B where the mask allows it, and which k gave each entry, for an ⊕ that selects."""
     C, found = _product(A, B, semiring, mask, complement, argument=True)
     return C, CSR.trusted(C.indptr, C.indices, found, C.shape)
 
@@ -77,7 +77,7 @@ def _cast(A: CSR, dtype: np.dtype, values: np.ndarray | None = None) -> CSR:
 def _product(
     A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool, argument: bool = False
 ) -> tuple[CSR, np.ndarray]:
-    """(the product, which k gave each entry, or with `argument` False nothing)."""
+    """Returns the product, and which k gave each entry, or with `argument` False nothing."""
     if B.ncols > max(ROOMY, 4 * B.nnz):
         return _by_columns_in_use(A, B, semiring, mask, complement, argument)
     index_type = np.result_type(A.indptr, B.indptr, *([mask.indptr] if isinstance(mask, CSR) else []))
@@ -108,7 +108,7 @@ def _arrays(A: CSR, index_type: np.dtype) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
-    """Is plain arithmetic exact, with nothing absent among the operands?"""
+    """True if plain arithmetic is exact, with nothing absent among the operands."""
     if semiring.mul.reads == "":
         return True
     zero = semiring.zero(A.dtype)
@@ -122,7 +122,7 @@ def is_plain(A: CSR, B: CSR, semiring: Semiring) -> bool:
     if A.dtype.kind == "b":
         return False
     intervals = matrix_interval(A, zero), matrix_interval(B, zero)
-    return within(exact_bounds(semiring, *intervals, most_terms(A, semiring)), A.dtype)
+    return fits_dtype(exact_bounds(semiring, *intervals, most_terms(A, semiring)), A.dtype)
 
 
 def _by_columns_in_use(
@@ -143,8 +143,7 @@ def _by_columns_in_use(
 
 
 def _scratch(ncols: int, room: int, zero: Any, index_type: np.dtype, places: np.dtype | None) -> tuple[np.ndarray, ...]:
-    """What a thread works with: the sums and which k gave them, the places listed, the bitmap and one of its words,
-    indices, values and which k gave them."""
+    """Allocates a thread's arrays: sums and their k, places, a bitmap and its words, indices, values and their k."""
     words = -(-ncols // 64) or 1
     return (
         np.full(ncols, zero, zero.dtype),
@@ -172,7 +171,7 @@ class _Masks:
             self.whole = (np.zeros(1, index_type), np.empty(0, index_type), 0)
 
     def rows(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray, int]:
-        """(indptr, indices, the row that indptr begins with)."""
+        """Returns indptr, indices, and the row that indptr begins with."""
         if self.whole is not None:
             return self.whole
         assert self.dense is not None
@@ -219,7 +218,7 @@ class _Result:
 
     def __init__(self, work: _Work, index_type: np.dtype, dtype: np.dtype, places: np.dtype | None) -> None:
         self.most = work.most
-        size = min(FEW, int(self.most[-1]))
+        size = min(MAX_UNSIZED_ENTRIES, int(self.most[-1]))
         self.counts = np.zeros(work.nrows, index_type)
         self.arrays = [np.empty(size, index_type), np.empty(size, dtype), np.empty(size if places else 0, places)]
         self.size, self.next = 0, 0

@@ -102,7 +102,7 @@ def operand(A: Compressed, x: np.ndarray, semiring: Semiring, matrix_first: bool
 
 
 def _has_room(A: Compressed, semiring: Semiring) -> bool:
-    """Is the handle there already, or room for it?"""
+    """True if the handle is there already, or there is room for it."""
     rows, available = A if A.major == 0 else A.T, HOST.available_bytes()
     kept = any(rows.keeps(HANDLE, left_out) for left_out in (None, semiring.zero(A.dtype)))
     return kept or available is None or handle_bytes(A, type(A)) <= available

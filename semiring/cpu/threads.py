@@ -69,7 +69,7 @@ def set_threads(count: int) -> None:
 
 @CORES.answered_by
 def share_cores(own: int) -> None:
-    """Use as many threads as cores that other processes leave to this one, if nobody has said how many."""
+    """Use as many threads as cores that other processes leave to this one, if no number has been set."""
     if not _asked:
         set_threads(max(1, min(own, _count)))
 
@@ -110,7 +110,7 @@ def configure_graphblas() -> None:
 
 
 graphblas_forked = False
-"""Had a process that this one is forked from started SuiteSparse:GraphBLAS?"""
+"""True if a process that this one is forked from had started SuiteSparse:GraphBLAS."""
 
 
 def _begin_anew() -> None:
@@ -170,7 +170,7 @@ def share(work: Callable[[int], object], count: int) -> None:
 
 @contextmanager
 def _together() -> Iterator[Callable[..., Future[Any]]]:
-    """What begins work by the pool. After an exception in the block, or Ctrl-C, none of it goes on."""
+    """Yields the function that hands work to the pool. After an exception in the block, or Ctrl-C, all of it ends."""
     own = getattr(interrupts.here, "call", None)
     call, begun = own or Call(), list[Future[Any]]()
 
@@ -206,11 +206,11 @@ def _enter() -> None:
 
 
 def _is_within() -> bool:
-    """Is the calling thread one of the pool's?"""
+    """True if the calling thread is one of the pool's."""
     return getattr(interrupts.here, "work", False)
 
 
-def joined(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+def merged_pieces(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, int]]:
     """The same work in at most `most` pieces, each of some that follow each other."""
     each = max(1, -(-len(pieces) // most))
     return [(pieces[k][0], pieces[min(k + each, len(pieces)) - 1][1]) for k in range(0, len(pieces), each)]

@@ -36,23 +36,26 @@ PIECE = 1024
 """Entries of a piece at most."""
 
 PIECE_COST = 64
-"""What a piece costs beside its entries, in entries. Assumed, not measured: a warp's wait for where it begins."""
+"""Cost of a piece beside its entries, in entries: a warp's wait for where it begins; assumed, not measured."""
 
 SECTOR = 32
 """Bytes that the L2 gives for one x."""
 
 REUSE = 1.6
-"""Entries that a sector of x must serve, within a row of blocks, for one phase to be the faster way where x has more
-elements than the L2 has words; below, it always is. Interpolated: see "Blocks" in docs/architecture.md."""
+"""Minimum entries that share a sector of x, within a row of blocks, for one phase to be faster.
+
+It counts where x has more elements than the L2 has words; below, one phase always is. Interpolated: see "Blocks" in
+docs/architecture.md."""
 
 UNEVEN = 1.1
-"""What a share of whole segments may cost, over an even share. Whole ones are preferred: a segment that two blocks of
-threads share goes through atomics in memory."""
+"""The cost that a share of whole segments may have, over the cost of an even share.
+
+Whole segments are preferred: a segment that two blocks of threads share goes through atomics in memory."""
 
 
 AT_ONCE: Fact[bool] = Fact("a product in one phase is faster")
 PIECES: Fact[Pieces] = Fact("pieces of blocks")
-"""Given: along columns?"""
+"""The fact takes an argument that is true along columns."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def cut_blocks(A: CSB, by_columns: bool, most: int) -> Pieces:
 
 
 def _shares(lengths: Array, firsts: Array, block: int, count: int) -> Array:
-    """(count + 1,) or fewer: pieces of these lengths in shares of about equal cost, of whole segments where these are.
+    """Cuts pieces of these lengths into at most `count` shares of about equal cost, of whole segments where possible.
 
     A new segment costs its part of a vector.
     """
@@ -140,7 +143,7 @@ class Blocks(Products):
         return SHAPE, A.starts.dtype
 
     def gathers(self, A: Any, semiring: Semiring) -> bool:
-        """Is there shared memory for a segment of a vector, too?"""
+        """True if shared memory also holds a segment of a vector."""
         block = getattr(A, "block", BLOCK)  # A is of another format where `footprint` asks
         return in_any_order(semiring) and block * A.dtype.itemsize <= attribute("MaxSharedMemoryPerBlockOptin")
 
@@ -148,7 +151,7 @@ class Blocks(Products):
         return self.gathers(A, semiring)
 
     def holds(self, A: Any) -> dict[str, int]:
-        """Of two phases. The pieces, some bytes for a thousand entries, do not count. A may be of another format."""
+        """Bytes of two phases, without the pieces, some bytes for a thousand entries. A may be of another format."""
         return {"products of the entries": A.nnz * A.dtype.itemsize}
 
     def gather(self, k: Kernels, A: CSB, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
@@ -195,7 +198,7 @@ def gather_at_once(k: Kernels, A: CSB, x: Array, y: Array) -> None:
 
 
 def _reuses(A: CSB, extent: int) -> bool:
-    """Is x in the L2, or do so many entries share a sector of it, that one phase is faster? Waits for the device."""
+    """True if one phase is faster: x is in the L2, or many entries share a sector of it. Waits for the device."""
     return 4 * extent <= attribute("L2CacheSize") or A.nnz >= REUSE * sectors(A)
 
 

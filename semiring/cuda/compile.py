@@ -58,19 +58,19 @@ def _compiled(name: str, text: str) -> bytes:
 
 PROCESSORS = len(cores())
 MOST_THREADS = 8
-"""Of those that compile ahead. They and the caller are no more than the processors."""
+"""Most threads that compile ahead; with the caller they are no more than the processors."""
 
 Unit = tuple[Any, ...]
 """A function that gives a text, and its arguments."""
 
 _begun: dict[str, Future[bytes]] = {}
-"""What is compiled ahead, by name, until somebody asks for it."""
+"""Modules that are compiled ahead, by name, until they are asked for."""
 
 
 def ahead(*units: Unit) -> None:
     """Begin to compile units, side by side, that the caller is likely to need; each is begun once.
 
-    A unit that nobody asks for in the end is kept on disk all the same.
+    A unit that is not asked for in the end is kept on disk all the same.
     """
     if PROCESSORS > 1:
         for unit in units:

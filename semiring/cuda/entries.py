@@ -100,7 +100,7 @@ def _mark_steps(predicate: Predicate, dtype: np.dtype, index: Index, by_columns:
 
 
 def mark_head(predicate: Predicate, dtype: np.dtype, index: Index, by_columns: bool, reads_major: bool) -> str:
-    """What the kernels of bits are made of for a predicate on values of `dtype`."""
+    """Returns the CUDA text before the kernels of bits, for a predicate on values of `dtype`."""
     flags = {"BY_COLUMNS": by_columns, "READS_MAJOR": reads_major}
     constants = "".join(f"constexpr bool {name} = {str(flag).lower()};\n" for name, flag in flags.items())
     return predicate_text(predicate.cuda, predicate.semiring, dtype, index) + constants
@@ -128,7 +128,7 @@ def kept(A: Any, bits: Array) -> Any:
 
 
 def _ranked(k: Steps, bits: Array, indptr: Array) -> tuple[Array, Array]:
-    """(bits before each word, where the rows of the entries with a bit begin). The host is told their sum."""
+    """Counts the bits before each word, and finds where the rows of marked entries begin; tells the host the sum."""
     cp = cupy()
     before, ranks = cp.empty(bits.size + 1, indptr.dtype), cp.empty(indptr.size, indptr.dtype)
     totals(bits, bits.size, before, "bits", letters().open(SUM))
@@ -146,7 +146,7 @@ def _taken(
     before: Any,
     count: int,
 ) -> tuple[Array, Array]:
-    """(indices, values) of the `count` entries with a bit among the nnz of a source; see entries.cu."""
+    """Takes the indices and values of the `count` marked entries among the nnz of a source; see entries.cu."""
     indices, new_values, moved = _room(A, count)
     if count:
         arguments = (*source, np.int64(nnz), A.indices, moved[0], *columns, bits, before, indices, moved[1])
@@ -193,7 +193,7 @@ def picked(A: CSR, rows: Array | None, cols: Array) -> CSR | None:
 
 
 def _spans(k: Steps, A: CSR, rows: Array, told: Any) -> tuple[Array, Array]:
-    """(indptr of the given rows, where each begins in `A`). told: gets how many entries they have."""
+    """Returns the indptr of the given rows, and where each begins in `A`.  told: gets their number of entries."""
     cp, count = cupy(), rows.size
     indptr, begins = cp.empty(count + 1, A.indptr.dtype), cp.empty(count, A.indptr.dtype)
     rows = cp.ascontiguousarray(rows.astype(indptr.dtype, copy=False))
@@ -240,7 +240,7 @@ def spread_rows(V: CSR, rows: Array, nrows: int) -> Array:
 
 @LOOKED_THROUGH.answered_by
 def look_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]]:
-    """Of arrays of integers, each with a bound: (is one not in [0, bound)? do they not ascend?).
+    """Tells for arrays of integers whether one is outside [0, bound), and whether they do not ascend.
 
     Waits for the device, once.
     """
@@ -258,7 +258,7 @@ def look_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]]:
 
 
 def minor_line(A: Compressed, minor: int) -> tuple[Array, Array]:
-    """(rows, values) of the entries of CSR in one column; of CSC, of one row. Waits for the device."""
+    """Returns rows and values of the entries of CSR in one column; of CSC, in one row. Waits for the device."""
     k, cp, nmajor, index = entry_steps(A), cupy(), A.indptr.size - 1, A.indptr.dtype
     if nmajor == 0:
         return A.indices[:0].copy(), A.values[:0].copy()
@@ -272,7 +272,7 @@ def minor_line(A: Compressed, minor: int) -> tuple[Array, Array]:
 
 
 def major_line(A: Compressed, major: int) -> tuple[Array, Array]:
-    """(columns, values) of the entries of CSR in one row; of CSC, of one column. Waits for the device."""
+    """Returns columns and values of the entries of CSR in one row; of CSC, in one column. Waits for the device."""
     ends: Array = A.indptr[major : major + 2]
     start, stop = ends.get().tolist()
     indices, values, moved = _room(A, stop - start)
@@ -282,7 +282,7 @@ def major_line(A: Compressed, major: int) -> tuple[Array, Array]:
 
 
 def _room(A: Compressed, count: int) -> tuple[Array, Array, tuple[Any, Any]]:
-    """(room for indices, for values, what kernels read values from and write them to)."""
+    """Allocates indices and values, and returns the arrays that kernels read values from and write them to."""
     cp, values = cupy(), value_words(A.values)
     if values is None:
         return cp.empty(count, A.indices.dtype), cp.broadcast_to(A.values[:1], count), (NOTHING, NOTHING)

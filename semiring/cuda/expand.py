@@ -53,7 +53,7 @@ def expand_and_combine(A: CSR, B: CSR, semiring: Semiring, *, swapped: bool = Fa
 def _batch(
     A: CSR, B: CSR, before: Array, start: int, stop: int, semiring: Semiring, swapped: bool
 ) -> tuple[Array, Array]:
-    """(keys, values) of rows start..stop-1 of the product, ascending."""
+    """Returns the keys, ascending, and the values of rows start..stop-1 of the product."""
     cp = cupy()
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     offsets = before[first : last + 1] - before[first]

@@ -41,7 +41,7 @@ class Variant:
     argument: bool = False
 
     def each(self, dtype: np.dtype) -> tuple[int, int, int]:
-        """(rows, columns) of a thread, and terms of a slab, that registers and shared memory have room for."""
+        """Returns rows and columns of a thread, and terms of a slab, for which registers and shared memory have room."""
         if not self.plain or dtype.itemsize > 4:
             return 4, 4, 8
         return (8, 4, 16) if self.argument else (8, 8, 8)
@@ -95,7 +95,7 @@ def multiplied(X: Array, Y: Array, semiring: Semiring, argument: bool) -> Any:
 
 
 def _plain_ends(X: Array, Y: Array, semiring: Semiring) -> tuple[Any, ...] | None:
-    """What plain arithmetic on X and Y needs: (clamp, beyond) for absent integers, or (); None if it may be wrong.
+    """Returns (clamp, beyond) with which plain arithmetic on absent integers is right, or (); None if it may be wrong.
 
     With min-plus, an absent element is infinity, to which anything but minus infinity may be added. Of integers the
     largest magnitude m decides: absent ones become c, so that a sum with an absent operand is at least c - m, and

@@ -61,7 +61,7 @@ UNITS: dict[str, tuple[str, ...]] = {
 """The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
 
 TERMINAL_SOURCES = ("found.cu",)
-"""What PRODUCTS also has for a terminal ⊕: kernels that stop where a sum is final."""
+"""Further sources of PRODUCTS for a terminal ⊕: kernels that stop where a sum is final."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Kernels:
     """
 
     nbytes = 0
-    """Of arrays, as what is kept with a matrix has: none."""
+    """Bytes of arrays, as the facts of a matrix tell them: none."""
 
     def forget(self) -> None:
         """Nothing: other matrices have the same kernels."""

@@ -1,6 +1,6 @@
 """Verbs on compressed matrices other than products, by kernels: row by row or entry by entry, without keys or sorting.
 
-What they compute is said by the array programs in `generic`, which the tests compare them with.
+Tests compare them with array programs by keys of positions.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _bits(A: CSR | CSC, predicate: Predicate, row: Any, col: Any) -> Array:
 
 
 def _dense(x: Any) -> tuple[Array | None, Array | None]:
-    """(x as an array, where it has an entry): None for no vector, and None for one that has them all."""
+    """Returns x as an array, and flags of its entries; None for no vector, and no flags where all are entries."""
     if not isinstance(x, SparseVector):
         return x, None
     flags = cupy().zeros(x.size, bool)

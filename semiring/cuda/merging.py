@@ -77,7 +77,7 @@ def _steps(op: BinaryOp, dtype: np.dtype, index: np.dtype, zero: Any, both_only:
 
 
 def merge_head(op: BinaryOp, dtype: np.dtype, zero: Any, both_only: bool) -> str:
-    """What the kernels are made of for an operator on `dtype`. zero: None, or what counts as absent."""
+    """Returns the CUDA text before the kernels for an operator on `dtype`.  zero: the absent value, or None."""
     absent = literal(dtype.type(0 if zero is None else zero), dtype)
     return (
         f"{binary_text(op, dtype)}using T = element::T;\nusing R = {C_TYPES[binary_dtype(op, dtype).name]};\n"

@@ -10,7 +10,7 @@ from .steps import PACK, SUM, letters, steps_for, totals
 
 
 def ranges(indices: Array) -> tuple[Array, Array, int]:
-    """(bases, starts, words) of the groups of 32 entries: smallest columns, where words begin, how many there are."""
+    """Returns bases, starts and count of words of groups of 32 entries: smallest columns, and where words begin."""
     k, cp = steps_for(PACK, indices.dtype), cupy()
     groups = -(-indices.size // 32)
     bases, starts = cp.empty(groups, indices.dtype), cp.empty(groups + 1, indices.dtype)

@@ -35,7 +35,7 @@ class Padded(Products):
 
 
 def _slots(k: Kernels, A: Any) -> tuple[Any, ...]:
-    """What kernels on padded rows take first."""
+    """Returns the first arguments of the kernels on padded rows."""
     width, nrows = A.indices.shape
     return A.indices, A.values, step_of(A.values, k.index), k.index(width), k.index(nrows)
 

@@ -119,7 +119,7 @@ extern "C" __global__ void push_padded(const I* __restrict__ rows, const T* __re
     }
 }
 
-// Take the reached values out of y, which is the zero again, where SORTED_AT_ONCE places or fewer were reached: one block
+// Take the reached values out of y, which is the zero again, where MAX_SORTED_PLACES places or fewer were reached: one block
 // sorts them, and none are noted for the next product. Else nothing is taken. The host is told how many there were.
 extern "C" __global__ void __launch_bounds__(THREADS)
 take_sorted(const I* __restrict__ reached, unsigned long long* __restrict__ nreached, unsigned long long* told,

@@ -26,14 +26,14 @@ Marks = tuple[Array, Array, Any]
 """y, the places where it is no longer the zero, and their number; or, with a null pointer for that, bits for places."""
 
 Launch = Callable[[Kernels, Any, Array, Array, Marks], None]
-"""(k, A, rows, weights, marks): y_k ⊕= a_ik ⊗ weights_i for the given rows."""
+"""A launch (k, A, rows, weights, marks) of y_k ⊕= a_ik ⊗ weights_i for the given rows."""
 
 
 SCRATCH: Fact[Scratch] = Fact("what a push writes to")
 
 
 class Scratch:
-    """What a push writes to, kept with the matrix: y is the zero everywhere and no place is noted between calls.
+    """The arrays that a push writes to, kept with the matrix; between calls y is the zero and no place is noted.
 
     reached, nreached: a list of places.  bits: a bit for each place, and `before`, how many are set before each word.
     """
@@ -73,7 +73,7 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
 
 
 def _listed(k: Kernels, scratch: Scratch, size: int) -> tuple[Array, Array] | None:
-    """(places, values) of what is listed, by one block; None, and bits for the list, if it is more than one sorts."""
+    """Sorts the listed places by one block, and returns them with their values; None, and bits, if they are more."""
     cp, room = cupy(), min(size, SORTED_AT_ONCE)
     places, values = cp.empty(room, scratch.reached.dtype), cp.empty(room, scratch.y.dtype)
     listed = (scratch.reached, scratch.nreached)
@@ -86,7 +86,7 @@ def _listed(k: Kernels, scratch: Scratch, size: int) -> tuple[Array, Array] | No
 
 
 def _marked(k: Kernels, scratch: Scratch) -> tuple[Array, Array]:
-    """(places, values) of what has a bit, which a scan of the words puts in order."""
+    """Returns the places that have a bit, in order by a scan of the words, and their values."""
     cp, words = cupy(), scratch.bits.size
     totals(scratch.bits, words, scratch.before, "bits", letters().open(SUM))
     (count,) = letters().read(SUM)
@@ -96,7 +96,7 @@ def _marked(k: Kernels, scratch: Scratch) -> tuple[Array, Array]:
 
 
 def compressed_spans(k: Kernels, indptr: Array, rows: Array) -> tuple[Array, Array]:
-    """(starts, ends) of the given rows' entries; see `push_spans`."""
+    """Returns where the entries of the given rows start and end; see `push_spans`."""
     cp, count = cupy(), rows.size
     if count <= SCANNED_AT_ONCE:
         spans = cp.empty(2 * count, rows.dtype)

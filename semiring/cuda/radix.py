@@ -27,7 +27,7 @@ SORTED = 16 * SORTERS
 """Entries of a tile."""
 
 MOST_BITS = 11
-"""Of a digit: 16 warps' worth of counters fit in shared memory."""
+"""Most bits of a digit: the counters of 16 warps fit in shared memory."""
 
 WARPS = SORTERS // 32
 
@@ -118,7 +118,7 @@ def sort_columns(
 
 
 def turned(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Array, Array, Array]:
-    """(indptr, indices, values) of the other orientation."""
+    """Returns indptr, indices and values of the other orientation."""
     cp = cupy()
     starts = cp.zeros(ncols + 1, indptr.dtype) if indices.size == 0 else cp.empty(ncols + 1, indptr.dtype)
     if indices.size == 0:
@@ -132,7 +132,7 @@ def turned(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Ar
 
 
 def blocked(A: CSR, segment: int, block: int = 0) -> tuple[Array, Array, Array, Array] | None:
-    """(rows within their segments, columns, values, starts) of `A` by segments of rows, in each by column, then by row.
+    """Sorts `A` by segments of rows, in each by column, then by row: rows within segments, columns, values, starts.
 
     block: columns are numbers within blocks of so many, a power of two, and `starts` is where blocks begin; else where
     segments do.  None where segments are so short that their counts would outnumber the entries, or blocks so narrow

@@ -25,7 +25,7 @@ class Segmented(Products):
     push_below = 0.0
 
     def gathers(self, A: SegmentedCOO, semiring: Semiring) -> bool:
-        """Is there shared memory for a segment's results, too?"""
+        """True if shared memory also holds the results of a segment."""
         return in_any_order(semiring) and A.segment * A.dtype.itemsize <= attribute("MaxSharedMemoryPerBlockOptin")
 
     def gather(self, k: Kernels, A: SegmentedCOO, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
@@ -50,7 +50,7 @@ _BLOCK = (SEGMENT_SHAPE.threads,)
 
 
 def _entries(k: Kernels, A: SegmentedCOO) -> tuple[Any, ...]:
-    """What both kernels take first."""
+    """Returns the first arguments of both kernels."""
     counts = (k.index(A.starts.size - 1), k.index(A.nnz), k.index(A.segment))
     return A.offsets, A.indices, A.values, step_of(A.values, k.index), A.starts, *counts
 

@@ -93,7 +93,7 @@ class Sell(Products):
 
 
 def _work(k: Kernels, A: Any) -> tuple[Cuts, tuple[Any, ...], tuple[int]]:
-    """(cuts, what kernels on chunks take first, their grid)."""
+    """Returns the cuts, the first arguments of the kernels on chunks, and their grid."""
     cuts = A.keep(CUTS, lambda: cut_strips(A))
     nparts, nstrips = cuts.strip_of.size, cuts.first_part.size - 1
     entries = (A.indices, A.values, step_of(A.values, k.index), A.starts, A.rows)

@@ -30,7 +30,7 @@ from .tiles import step_of
 
 THREADS = 128
 RANGE_BYTES = 4096
-"""Of a warp's sums."""
+"""Bytes of the sums of a warp."""
 
 LIGHT, MIDDLE = (8, 16, 32), 1024
 """Terms of a row that so many lanes and a block order, at most, as in short_rows.cu."""
@@ -57,7 +57,7 @@ KERNELS: dict[tuple[str, ...], tuple[str, ...]] = {
 
 
 def product(A: CSR, B: CSR, semiring: Semiring, mask: Any = None, complement: bool = False) -> tuple[CSR, bool]:
-    """(A ⊗ B without entries equal to the zero, is it only where the mask allows it?)"""
+    """Returns A ⊗ B without entries equal to the zero, and true if it is only where the mask allows it."""
     if mask is not None and not complement:
         C = masked(A, B, semiring, _places(mask))
         if C is not None:
@@ -156,7 +156,7 @@ class Terms:
 def by_rows(
     a: tuple[Any, ...], b: tuple[Any, ...], semiring: Semiring, dtype: np.dtype, terms: Terms
 ) -> tuple[CSR, Any]:
-    """(A ⊗ B with its zeros, an array that tells whether there are any) from rows of few, more and many terms."""
+    """Returns A ⊗ B with its zeros from rows of few, more and many terms, and an array that tells if it has zeros."""
     cp, index, before = cupy(), a[0].dtype, terms.before
     nrows, ncols = terms.shape
     number = index_dtype(nrows, ncols, min(terms.count, nrows * ncols))
@@ -201,7 +201,7 @@ def _grid(threads: int) -> tuple[int]:
 
 
 def _shared_bytes(semiring: Semiring, dtype: np.dtype) -> int:
-    """Of a block's sums of a range each, and their bits."""
+    """Shared bytes of a block's sums, a range for each warp, and of their bits."""
     width = _range(semiring, dtype)
     held = 4 if _counts(semiring, dtype) else sum_bytes(semiring, dtype)
     return THREADS // 32 * (width * held + width // 8)
@@ -213,7 +213,7 @@ def _range(semiring: Semiring, dtype: np.dtype) -> int:
 
 
 def _counts(semiring: Semiring, dtype: np.dtype) -> bool:
-    """Are its sums numbers of entries, as integers?"""
+    """True if the sums count entries, as integers."""
     return semiring.add == MONOIDS["plus"] and semiring.mul == OPERATORS["pair"] and dtype.kind == "i"
 
 

@@ -2,7 +2,7 @@
 //
 // The rows' entries and ends are cut into chunks of CHUNK steps of the merge path, as in tiles.cu. LANES threads take a
 // chunk and, side by side, LANES * WIDE columns of X and Y: an entry is read once by one of them and told to the
-// others, and a row of X is one coalesced load. AHEAD rows of X are under way before the first is used. Rows that end in
+// others, and a row of X is one coalesced load. ROWS_UNDER_WAY rows of X are under way before the first is used. Rows that end in
 // the chunk and began in it are written; what a chunk knows of a row that another begins or ends goes to the chunk's two
 // rows of `parts`, which join_chunks folds in order: no atomics, so that a floating sum comes out the same every time.
 //

@@ -28,7 +28,7 @@ LONGEST_CHUNK = 256
 """Entries and row ends of a chunk, at most."""
 
 STEPS_OF_A_LANE = 64
-"""Of them, for each lane: fewer lanes take shorter chunks, so that there are enough of them."""
+"""Entries of a chunk for each lane: fewer lanes take shorter chunks, so that there are enough of these."""
 
 FILES = ("threads.cu", "columns.cu", "common.cu", "spmm.cu")
 FEW = 3
@@ -122,7 +122,7 @@ def _(A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: boo
 
 
 def _of_a_vector(A: CSR, x: Array, semiring: Semiring, matrix_first: bool) -> tuple[Array, Array]:
-    """(A ⊗ x, its arguments), x of one column."""
+    """Returns A ⊗ x for x of one column, and its arguments."""
     cp, index = cupy(), A.indptr.dtype
     k = kernels_for(semiring, A.dtype, types_of(A), matrix_first, shape_for(A.nnz, A.nrows), ARGUMENTS)
     y, which = cp.empty((A.nrows, 1), A.dtype), cp.empty((A.nrows, 1), index)

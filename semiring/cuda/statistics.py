@@ -1,4 +1,4 @@
-"""What is known of arrays as a whole, found by one launch each: statistics.cu. Each waits for the device."""
+"""Statistics of whole arrays, found by one launch of statistics.cu each. Each call waits for the device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENTRIES_EACH = 8
 
 
 def head(dtype: np.dtype) -> str:
-    """What comes before the unit's files."""
+    """Returns the CUDA text before the unit's files."""
     return f"using T = {C_TYPES[dtype.name]};\n"
 
 
@@ -61,9 +61,9 @@ def longest_row(indptr: Array, dtype: np.dtype) -> int:
 
 @SAME_REVERSES.answered_by
 def same_reverses(A: CSR, values: bool) -> tuple[bool, bool]:
-    """(has every entry of the square `A` its reverse? and of the same value, too?) True may be wrong, once in 2^128.
+    """Tells if a square `A` has the reverse of every entry, and that with its value; True is wrong once in 2^128.
 
-    values: are they to be looked at? Else the second answer is False.
+    values: whether they are looked at; else the second answer is False.
     """
     difference, k = cupy().zeros(4, np.uint64), _steps(A.dtype, types_of(A))
     weights = A.values, step_of(A.values, A.indptr.dtype)

@@ -36,11 +36,11 @@ class Products(Layout):
         return SHORT_ROWS, A.indices.dtype
 
     def gathers(self, A: Any, semiring: Semiring) -> bool:
-        """Is there a `gather` for this matrix and semiring?"""
+        """True if there is a `gather` for this matrix and semiring."""
         return True
 
     def scatters(self, A: Any, semiring: Semiring) -> bool:
-        """Is there a `scatter`?"""
+        """True if there is a `scatter` for this matrix and semiring."""
         return in_any_order(semiring)
 
     def holds(self, A: Any) -> dict[str, int]:
@@ -48,7 +48,7 @@ class Products(Layout):
         return {}
 
     def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
-        """y along the stored rows.  x: C-contiguous.  allowed: of each row, whether anybody asks for it."""
+        """y along the stored rows.  x: C-contiguous.  allowed: flags of the rows that are wanted."""
         raise NotImplementedError
 
     def scatter(self, k: Kernels, A: Any, x: Array, semiring: Semiring) -> Array:
@@ -78,10 +78,10 @@ def stored(*formats: type[Matrix]) -> Callable[[type[Products]], type[Products]]
 
 
 def in_any_order(semiring: Semiring) -> bool:
-    """Does ⊕ give the same whatever the order, so that atomics may decide it? `any` takes what comes first."""
+    """True if ⊕ gives the same in any order, so that atomics may decide it. `any` takes what comes first."""
     return semiring.add.idempotent and not (semiring.add.name == "any" and semiring.mul.reads)
 
 
 def by_atomics(semiring: Semiring, dtype: np.dtype) -> bool:
-    """May atomics push a sparse operand: is a y that has left the zero never there again, whatever the order?"""
+    """True if atomics may push a sparse operand: in no order does a y that has left the zero return to it."""
     return in_any_order(semiring) or counts(semiring, dtype)

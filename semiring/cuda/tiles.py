@@ -36,7 +36,7 @@ class Cuts:
     def take_parts(self, k: Kernels) -> tuple[Any, Array]:
         """Memory for the tiles' unfinished sums, and the key to `kept`, under which to put it back.
 
-        It is kept for the next product on the same stream. Two threads never share it: whoever finds it taken makes
+        It is kept for the next product on the same stream. Two threads never share it: a call that finds it taken makes
         another.
         """
         cp = cupy()
@@ -65,7 +65,7 @@ def step_of(values: Array, index: Any) -> Any:
 
 
 def rows_of(k: Kernels, A: Any, *columns: Array) -> tuple[Any, ...]:
-    """What kernels on compressed rows take first; `columns` are the arrays that tell the entries' columns."""
+    """Returns the first arguments of kernels on compressed rows.  columns: the arrays that tell the columns."""
     nrows = k.index(A.shape[A.major])
     return A.keep(ROWS, lambda: (A.indptr, nrows, *columns, A.values, step_of(A.values, k.index)))
 
@@ -156,7 +156,7 @@ def fold_blocks(k: Kernels, values: Array) -> Array:
 
 
 def _fold(k: Kernels, values: Array) -> tuple[int, Array]:
-    """(blocks, their unfinished sums)."""
+    """Returns the number of blocks, and their unfinished sums."""
     (grid,) = k.grid(values.size)
     partial = cupy().empty(grid * k.part_bytes, np.uint8)
     k.fold_all((grid,), k.block, (values, step_of(values, k.index), k.index(values.size), partial))

@@ -71,7 +71,7 @@ def _blocks(A: CSR, each: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _runs(indptr: Array, times: int) -> tuple[Array, Array]:
-    """(which entry, which time) of the entries of some rows in order, those of each row so many times."""
+    """Lists the entries of some rows, each row `times` times over, and the number of the repetition."""
     xp, begins = namespace(indptr), indptr.astype(np.int64)
     ends = (begins - begins[0]) * times
     row = expand(ends)
@@ -118,7 +118,7 @@ def _(u: Any, alpha: Any, v: Any, beta: Any, op: Combiner, zero: Any, write: Vec
 
 
 def _present(u: Any, value: Any, zero: Any) -> tuple[Array, Array | None]:
-    """(the vector with the value where it is absent, where it is present): None for everywhere."""
+    """Returns the vector with `value` where it is absent, and flags of where it is present; None for everywhere."""
     if isinstance(u, SparseVector):
         flags, u = u.place.xp.zeros(u.size, bool), merge.drop(u, zero)
         flags[u.indices] = True

@@ -12,10 +12,10 @@ GATHER_FROM = 1 / 8
 
 
 class Layout:
-    """What the plan asks of a format: how its entries lie for a sparse operand."""
+    """The facts that the plan needs of a format: how its entries lie for a sparse operand."""
 
     turned: ClassVar[bool] = False
-    """May compressed rows or columns be kept for a sparse x whose entries do not lie together here?"""
+    """True if compressed rows or columns may be kept for a sparse x whose entries do not lie together here."""
 
     push_below: ClassVar[float] = float("inf")
     """Share of present elements below which a sparse x is pushed along the stored rows; 0 where there is no push."""

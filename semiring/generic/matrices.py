@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR, Matrix, SparseVector
-from formats.arrays import Array, astype, differs, namespace
-from formats.storage.compressed import expand, spread
+from formats.arrays import Array, astype, namespace
+from formats.storage.compressed import spread
 
-from ..algebra.ops import BinaryOp, find_op
 from ..algebra.predicates import Predicate
-from ..algebra.semirings import Monoid
-from ..verbs import merge, steps
+from ..verbs import steps
 from ..verbs.arguments import of_sparse_products
 from ..verbs.masks import MatrixWrite
 from ..verbs.verbs import apply, mxm, product_with_arguments, select, transpose
-
-Combiner = Monoid | BinaryOp
 
 
 @product_with_arguments.implement(CSR, "cuda")
@@ -30,79 +26,10 @@ def _(A: CSR, B: CSR, semiring: Any, mask: Any, complement: bool) -> tuple[CSR, 
     return C, of_sparse_products(A, B, C, semiring)
 
 
-def union_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
-    return write(steps.united_by_arrays(A, B, op))
-
-
-def intersection_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
-    by_pattern = isinstance(op, BinaryOp) and op.reads == ""
-    absent = None if by_pattern else zero
-    merged = merge.intersect_keys(*_entries(A, absent), *_entries(B, absent), op)
-    return write(merge.from_keys(*merged, A.shape))
-
-
-def _entries(A: CSR, zero: Any) -> tuple[Array, Array]:
-    """(keys, values) of A's entries other than `zero`."""
-    present = slice(None) if zero is None else differs(A.values, zero)
-    return merge.keys_of(A)[present], A.values[present]
-
-
 @apply.implement(CSR, "cpu", "cuda")
 def _(A: CSR, function: Callable[[Any], Any], write: MatrixWrite) -> CSR:
     values = A.xp.ascontiguousarray(function(A.values))
     return write(CSR.trusted(A.indptr, A.indices, values, A.shape))
-
-
-def part_by_gathers(A: Any, rows: Array | None, cols: Array | None, write: Callable[[CSR], Any]) -> Any:
-    by_row: Any = A.to(CSR)
-    part: Any = CSR.trusted(*by_row.components) if rows is None else _rows(by_row, rows)  # never A itself
-    if cols is not None:
-        turned: Any = part.to(CSC)
-        part = _rows(turned.T, cols).T.to(CSR)
-    return write(part)
-
-
-def _rows(A: CSR, rows: Array) -> CSR:
-    """The given rows of `A`, in their order."""
-    xp = A.xp
-    indptr = xp.zeros(rows.size + 1, A.indptr.dtype)
-    if rows.size:
-        indptr[1:] = xp.cumsum(xp.diff(A.indptr)[rows])
-    shifts = spread(A.indptr[rows] - indptr[:-1], indptr)
-    at = xp.arange(shifts.size) + shifts
-    return CSR.trusted(indptr, A.indices[at], A.values[at], (rows.size, A.ncols))
-
-
-def assigned_by_keys(
-    out: CSR, value: Any, rows: Array | None, cols: Array | None, accum: Combiner | None, write: MatrixWrite
-) -> CSR:
-    xp = out.xp
-    row_places = xp.arange(out.nrows) if rows is None else rows
-    col_places = xp.arange(out.ncols) if cols is None else cols
-    keys, values = _placed(out, value, row_places, col_places)
-    old_keys, old_values = merge.keys_of(out), out.values
-    if accum is None:  # what was in the places goes, also where the value has no entry
-        in_rows, in_cols = xp.zeros(out.nrows, bool), xp.zeros(out.ncols, bool)
-        in_rows[row_places], in_cols[col_places] = True, True
-        outside = ~(in_rows[expand(out.indptr)] & in_cols[out.indices])
-        old_keys, old_values = old_keys[outside], old_values[outside]
-    combiner = accum if accum is not None else find_op("second")
-    return write(merge.from_keys(*merge.union_keys(old_keys, old_values, keys, values, combiner), out.shape))
-
-
-def _placed(out: CSR, value: Any, rows: Array, cols: Array) -> tuple[Array, Array]:
-    """The (keys, values) that `value` puts into `out`, ascending."""
-    xp = out.xp
-    if isinstance(value, Matrix):
-        if value.shape != (rows.size, cols.size):
-            raise ValueError(f"value must have the places' shape {(rows.size, cols.size)}, got {value.shape}")
-        at_rows, at_cols, values = value.to_edges()
-        keys = rows[at_rows].astype(np.int64) * out.ncols + cols[at_cols]
-    else:
-        keys = (rows[:, None].astype(np.int64) * out.ncols + cols).reshape(-1)
-        values = xp.full(keys.size, value, out.dtype)
-    order = xp.argsort(keys, kind="stable")
-    return keys[order], values[order]
 
 
 @transpose.implement(Matrix, "cpu", "cuda")
@@ -119,7 +46,7 @@ def _(A: Matrix, write: MatrixWrite) -> Matrix:
 @select.implement(Matrix, "cpu", "cuda")
 def _(A: Matrix, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
     """Over the format's own places, where it lists them; else by its rows."""
-    of_major, of_minor = (_dense(x) for x in ((row, col) if A.major == 0 else (col, row)))
+    of_major, of_minor = (with_flags(x) for x in ((row, col) if A.major == 0 else (col, row)))
     listed = A.coordinates()
     if listed is None:
         chosen = select.find(CSR, A.place)(select.rows_of(A), predicate, row, col, write)
@@ -127,7 +54,7 @@ def _(A: Matrix, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -
     majors, minors, there = listed
     places = Places(A.major, minors, astype(A.values, A.dtype), lambda: majors, lambda x: steps.taken(x, majors))
     keep = _holds(places, predicate, of_major, of_minor)
-    return _written(A, A.keeping(keep if there is None else keep & there), write)
+    return written(A, A.keeping(keep if there is None else keep & there), write)
 
 
 @select.implement(CSR, CSC, "cpu")
@@ -136,20 +63,20 @@ def selected_by_blocks(A: CSR | CSC, predicate: Predicate, row: Any, col: Any, w
     if predicate.band is not None and row is None and col is None:
         from ..cpu import bands
 
-        return _written(A, bands.banded(A, *predicate.band), write)
+        return written(A, bands.banded(A, *predicate.band), write)
     part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
-    of_major, of_minor = (_dense(x) for x in ((row, col) if A.major == 0 else (col, row)))
+    of_major, of_minor = (with_flags(x) for x in ((row, col) if A.major == 0 else (col, row)))
 
     def holds(block: Any, first: int, last: int) -> Array:
         of_block = tuple(None if x is None else x[first:last] for x in of_major)
-        numbers, along = partial(steps.numbered, block.indptr, first), partial(spread, indptr=block.indptr)
+        numbers, along = partial(steps.row_numbers, block.indptr, first), partial(spread, indptr=block.indptr)
         return _holds(Places(A.major, block.indices, block.values, numbers, along), predicate, of_block, of_minor)
 
-    return _written(A, steps.kept(part, steps.flagged(part, holds)), write)
+    return written(A, steps.kept(part, steps.flagged(part, holds)), write)
 
 
-def _written(A: Matrix, kept: Any, write: MatrixWrite) -> Any:
-    """What is kept of `A`, by the write rule, in A's format."""
+def written(A: Matrix, kept: Any, write: MatrixWrite) -> Any:
+    """Writes the kept entries of `A` by the write rule, in A's format."""
     if write.mask is None and write.out is None:
         return kept
     by_row: Any = kept.to(CSR)
@@ -158,10 +85,11 @@ def _written(A: Matrix, kept: Any, write: MatrixWrite) -> Any:
 
 def _restricted(A: CSR, row: SparseVector) -> CSR:
     """`A` with only the rows that `row` has: the select looks at their entries, and passes over `indptr`."""
-    xp, part = A.xp, _rows(A, row.indices)
-    indptr = xp.zeros(A.nrows + 1, A.indptr.dtype)
-    indptr[row.indices + 1] = xp.diff(part.indptr)
-    return CSR.trusted(xp.cumsum(indptr, dtype=A.indptr.dtype), part.indices, part.values, A.shape)
+    from ..cpu.rows import picked
+
+    part, indptr = picked(A, row.indices), np.zeros(A.nrows + 1, A.indptr.dtype)
+    indptr[row.indices + 1] = np.diff(part.indptr)
+    return CSR.trusted(np.cumsum(indptr, dtype=A.indptr.dtype), part.indices, part.values, A.shape)
 
 
 @dataclass(frozen=True)
@@ -180,9 +108,9 @@ class Places:
 
 
 def _holds(A: Places, predicate: Predicate, of_major: Any, of_minor: Any) -> Array:
-    """For each place: does the predicate hold?
+    """Returns flags of the places where the predicate holds.
 
-    of_major, of_minor: (what a vector holds along the axis, where it has an entry); None for no vector, or everywhere.
+    of_major, of_minor: a vector's values along the axis, and flags of its entries; None for no vector, or everywhere.
     """
     major_values, in_major = (None if x is None else A.along(x) for x in of_major)
     minor_values, in_minor = (None if x is None else steps.taken(x, A.minor) for x in of_minor)
@@ -198,8 +126,8 @@ def _holds(A: Places, predicate: Predicate, of_major: Any, of_minor: Any) -> Arr
     return keep
 
 
-def _dense(x: Any) -> tuple[Array | None, Array | None]:
-    """(x as an array, where it has an entry): None for no vector, and for a vector that has them all."""
+def with_flags(x: Any) -> tuple[Array | None, Array | None]:
+    """Returns x as an array, and flags of its entries: None for no vector, and for a vector that has them all."""
     if not isinstance(x, SparseVector):
         return x, None
     flags = x.place.xp.zeros(x.size, bool)

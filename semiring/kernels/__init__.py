@@ -1,1 +1,1 @@
-"""What kernels on CPU and GPU share: machine code on disk, a line while they are compiled, and Ctrl-C."""
+"""Shared by kernels on CPU and GPU: machine code on disk, a line while they are compiled, and Ctrl-C."""

@@ -1,4 +1,4 @@
-"""What a function does, as a value: functions of equal content are one kernel, in this process and on disk.
+"""The content of a function, as a value: functions of equal content are one kernel, in this process and on disk.
 
 A function refers to others by its closure and its module's names. Its content holds that of all of these: code,
 constants and closures, and theirs in turn, but no names of files. So a changed helper or operator never finds old
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 LOAD_GLOBAL, EXTENDED_ARG = opmap["LOAD_GLOBAL"], opmap["EXTENDED_ARG"]
-"""Of Python 3.11 and later: the name's index is in all bits but the lowest."""
+"""Opcodes of Python 3.11 and later, where a name's index is in all bits but the lowest."""
 
 
 class Opaque:
-    """What functions refer to that tells its content itself."""
+    """An object that functions refer to, and that tells its content itself."""
 
     def told(self, tell: Callable[[Any], Any]) -> tuple[Any, ...]:
         """The content.  tell: gives that of a part."""
@@ -40,7 +40,7 @@ def names(code: CodeType) -> Iterator[str]:
 
 
 def references(function: FunctionType) -> dict[str, Any]:
-    """What a function's names stand for: those of its closure, and of its module."""
+    """Returns the values of a function's names: those of its closure, and of its module."""
     closure = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     known = function.__globals__
     return {name: known[name] for name in dict.fromkeys(names(function.__code__)) if name in known} | {

@@ -3,7 +3,7 @@
 Python hears a signal only between two instructions of the main thread, and never within a compiled loop. So another
 thread makes a long call, and the main thread waits. What it waits for is a `Call`. Each thread that works for it knows
 it, and looks after every kernel. A kernel that takes long looks itself, at a word of memory that is 0 unless some call
-was interrupted (`compiler.references`). Then it returns at once, and nobody takes its result.
+was interrupted (`compiler.references`). Then it returns at once, and its result is not used.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from formats.undisturbed import begun, outcome
 
 R = TypeVar("R")
 
-LONG = 1 << 18
-"""Entries from which on handing a compiled loop to another thread costs little beside the loop."""
+MIN_INTERRUPTIBLE_NNZ = 1 << 18
+"""Minimum entries for which handing a compiled loop to another thread costs little beside the loop."""
 
 
 class Interrupted(BaseException):
-    """What ends the work for a call that its caller no longer waits for."""
+    """The exception that ends the work for a call which its caller has left."""
 
 
 class Call:
@@ -34,7 +34,7 @@ class Call:
 
 
 here = threading.local()
-"""call: the `Call` that the thread works for, if it is known.  work: is it a thread of the pool?"""
+"""A thread's own data.  call: the `Call` that it works for, if known.  work: true in threads of the pool."""
 
 interrupted: set[Call] = set()
 """Calls whose work has not ended yet."""
@@ -68,7 +68,7 @@ def look() -> None:
 
 @ctypes.CFUNCTYPE(ctypes.c_int)
 def asked() -> int:
-    """Must a compiled loop end? It asks where WORD is not 0, without the interpreter's lock."""
+    """True if the thread's compiled loop must end; loops ask where WORD is not 0, without the interpreter's lock."""
     return getattr(here, "call", None) in interrupted
 
 

@@ -1,4 +1,4 @@
-"""Machine code on disk: a file for each kernel, named by what it was made from, which nobody else can have written.
+"""Machine code on disk: a file for each kernel, named by what it was made from, which no other user can have written.
 
 CPU kernels lie in NUMBA_CACHE_DIR or the user's cache, GPU kernels beside CuPy's, each user's in a folder of their own.
 Machine code is run as it is found. So a folder counts only if it, and the file, belong to this user (or to root), and
@@ -22,7 +22,7 @@ from formats.system import ROOT, open_within, others_may_write, put_in_place, us
 
 
 class Refused(OSError):
-    """A folder or file that somebody else may have written."""
+    """A folder or file that another user may have written."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Store:
     _warned: bool = field(default=False, init=False)
 
     def find(self, name: str) -> bytes | None:
-        """What was kept under a name; None if nothing was, or if somebody else may have written it."""
+        """Returns the file kept under a name; None if there is none, or another user may have written it."""
         for owner in dict.fromkeys((user(), ROOT)):
             try:
                 content = _read(self._folder(owner), name)
@@ -76,7 +76,7 @@ class Store:
 
 
 def _read(folder: Path, name: str) -> bytes | None:
-    """The content of a file, None if the file is damaged; Refused if somebody else may have written it."""
+    """The content of a file, None if the file is damaged; Refused if another user may have written it."""
     with open_within(folder, name, _check) as file:
         digest, content = file.read(32), file.read()
     return content if hashlib.sha256(name.encode() + content).digest() == digest else None

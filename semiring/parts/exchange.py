@@ -23,8 +23,8 @@ from formats.parts.group import Group
 from ..algebra.semirings import Monoid
 from ..verbs import merge
 
-MANY = 1 / 8
-"""Share of present elements from which lists are merged by way of a dense vector."""
+MIN_DENSE_SHARE = 1 / 8
+"""Minimum share of present elements for lists to be merged by way of a dense vector."""
 
 
 def combined(group: Group, what: str, y: Array | SparseVector, monoid: Monoid, zero: Any) -> Any:
@@ -78,7 +78,7 @@ def of_lists(group: Group, what: str, y: SparseVector, monoid: Monoid, zero: Any
         pieces = [SparseVector.trusted(*each, y.size) for each in both]
         return fold(lambda u, v: merge.union_sparse(u, v, monoid, zero), pieces)
     lists = group.everyone(what, listed(y.indices, y.values, y.size))
-    if sum(pairs.size for pairs in lists) > MANY * y.size:
+    if sum(pairs.size for pairs in lists) > MIN_DENSE_SHARE * y.size:
         return SparseVector.from_dense(scattered(lists, y.size, monoid, zero, y.dtype), zero)
     index = y.indices.dtype
     vectors = [

@@ -104,7 +104,7 @@ def of_part(part: Matrix, X: Array, s: Semiring, matrix_first: bool, argument: b
 
 
 def at_one_place(found: Any, place: Place) -> Any:
-    """What a part gives, an array or two, in a place."""
+    """Moves the result for a part, an array or two, to a place."""
     return tuple(brought(x, place) for x in found) if isinstance(found, tuple) else brought(found, place)
 
 
@@ -153,7 +153,7 @@ def allowing(mask: Any, complement: bool) -> dict[str, Any]:
 
 @product_with_arguments.implement(Partitioned, "cpu", "cuda")
 def _(A: Partitioned, B: Partitioned, semiring: Semiring, mask: Any, complement: bool) -> tuple[Partitioned, ...]:
-    """Of equals the first strip's, whose rows come before."""
+    """Adds up the products with the strips of B; of equal values the first strip's argument stays."""
     masks = strips_of(mask, A)
     found: list[Any] = [None] * len(A.parts)
     for k in range(len(B.entries)):
@@ -168,7 +168,7 @@ def _(A: Partitioned, B: Partitioned, semiring: Semiring, mask: Any, complement:
 
 
 def better_of(found: tuple[CSR, CSR], more: tuple[CSR, CSR], add: Any) -> tuple[Any, Any]:
-    """(C, K) of two products: ⊕ of both, and where it was, the first of equals."""
+    """Combines two products with their arguments: ⊕ of the values, and the first argument of equals."""
     (C, K), (D, L) = found, more
     T = ewise_add(C, D, add)
     stays: Any = ewise_mult(C, T, "eq")

@@ -45,12 +45,12 @@ from .comparison import Product, operand_for, product_named
 from .timing import finished_ms, in_turns, settled_clock, undisturbed
 
 SHARE = 1 / 8
-"""Of the time of all calls, what the trial may take."""
+"""Share of the time of all calls that the trial may take."""
 MIN_CALLS, MIN_MS = 32, 200.0
 """Nothing is tried for fewer calls, or for calls that take less in all."""
 COMPILING_MS = 2000.0
 SAMPLES, WINDOWS = (512, 32), 16
-"""Of so many entries a sample has one; places of the matrix that they are from."""
+"""Entries of the matrix for each one of a sample; places of the matrix that the entries come from."""
 MIN_SAMPLE = {"cpu": 1 << 12, "cuda": 1 << 20}
 """Entries below which a call's own cost, not that of its entries, would be measured."""
 CONVERSION_CALLS = 10
@@ -58,9 +58,9 @@ CONVERSION_CALLS = 10
 DOUBT, MARGIN = 2.0, 0.9
 """A time may be that many times as short as samples say.  Without more than samples, a format must save a tenth."""
 PART = 1 / 40
-"""Of the budget, what timing a format may take. A format that takes no more in all is tried whatever samples say."""
+"""Share of the budget for timing one format. A format that takes no more in all is tried whatever samples say."""
 MIN_TIMING_MS, MAX_TIMING_MS, BATCH_MS = 2.0, 150.0, 1.0
-"""What timing a format takes at least and at most, and a batch of calls, of which there are three or more."""
+"""Least and most time for timing a format, and for a batch of calls, of which there are three or more."""
 MAX_BATCHES = {"cpu": 50, "cuda": 7}
 NOT_TRIED = "not tried, for the calls would hardly make up for it"
 
@@ -71,7 +71,7 @@ Work = Callable[[Matrix], Call]
 
 @dataclass(frozen=True, repr=False)
 class Choice:
-    """What was chosen, why, and what is known of every format. `print` shows it.
+    """The chosen format, the reason, and the measurements of every format; `print` shows it.
 
     Attributes:
         what: the calls, the matrix and the device, in words.
@@ -295,7 +295,7 @@ class _Trial:
         return ""
 
     def can_be(self, fmt: type[Matrix]) -> bool:
-        """Can A be had in the format? Notes why not, or its bytes."""
+        """True if A can be had in the format; notes the bytes it needs, or why it cannot."""
         row = self.rows[_name(fmt)]
         try:
             fmt._check_padding(self.A, {})
@@ -340,7 +340,7 @@ class _Trial:
             self.best, self.ms = M, ms
 
     def made(self, fmt: type[Matrix], S: Matrix, call: Call) -> tuple[Matrix, float]:
-        """(S in the format, milliseconds of the conversion and the first call)."""
+        """Returns S in the format, and the milliseconds of the conversion and the first call."""
         found: list[Matrix] = []
         ms = finished_ms(lambda: found.append(S.to(fmt)), S.device)
         return found[0], ms + self.once(call, found[0])

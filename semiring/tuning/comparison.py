@@ -206,7 +206,7 @@ def compare(
 
     chosen = [find_format(fmt) for fmt in formats] if formats is not None else []
     tried = dict.fromkeys([type(A), *(chosen or [fmt for fmt, backend in product.table if backend == device])])
-    made, refused = stored(A, tried)
+    made, refused = copies_of(A, tried)
     from statistics import median, quantiles
 
     expected, dtype = call(made[type(A)]), common_dtype(s, A, operand)
@@ -236,7 +236,7 @@ def compare(
 
 
 def storage(M: Matrix) -> dict[str, Any]:
-    """What a matrix and what it keeps take."""
+    """Returns the memory of a matrix and of the facts that it keeps."""
     entries = max(M.nnz, 1)
     return {
         "nbytes": M.nbytes,
@@ -247,7 +247,7 @@ def storage(M: Matrix) -> dict[str, Any]:
 
 
 def same(expected: Any, got: Any, s: Semiring) -> bool:
-    """Are two products, both dense or both sparse, equal: to the last bit, or sums of floating-point numbers nearly?"""
+    """True if two products, both dense or both sparse, are equal: to the last bit, but for sums of floats."""
     zero = s.zero(expected.dtype)
     a, b = (y.to_dense(zero) if isinstance(y, SparseVector) else y for y in (expected, got))
     if a.dtype != b.dtype or a.shape != b.shape:
@@ -285,8 +285,8 @@ def operand_for(
     return SparseVector(present[present < size], values[present[present < size]], size).to(device=device)
 
 
-def stored(A: Matrix, formats: Iterable[type[Matrix]]) -> tuple[dict[type[Matrix], Matrix], dict[type[Matrix], str]]:
-    """(A in every format that takes it, why the others do not)."""
+def copies_of(A: Matrix, formats: Iterable[type[Matrix]]) -> tuple[dict[type[Matrix], Matrix], dict[type[Matrix], str]]:
+    """Returns A in every format that takes it, and the errors of the others."""
     made: dict[type[Matrix], Matrix] = {}
     refused: dict[type[Matrix], str] = {}
     for fmt in formats:
@@ -298,7 +298,7 @@ def stored(A: Matrix, formats: Iterable[type[Matrix]]) -> tuple[dict[type[Matrix
 
 
 def _median_ms(run: Callable[[], Any], device: Device) -> float:
-    """Of a call whose first compiles, or loads, what it needs."""
+    """Median milliseconds of a call that has been made once, so that its kernels are compiled."""
     from statistics import median
 
     slow = finished_ms(run, device) > 1e3
@@ -306,7 +306,7 @@ def _median_ms(run: Callable[[], Any], device: Device) -> float:
 
 
 def _first_ms(M: Matrix, call: Callable[[Matrix], Any], device: Device) -> float:
-    """Of a product by a matrix that keeps nothing yet."""
+    """Median milliseconds of a product by a matrix that keeps nothing yet."""
     from statistics import median
 
     new = [unkept(M) for _ in range(CONVERSIONS)]

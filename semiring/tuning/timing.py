@@ -32,7 +32,7 @@ extern "C" __global__ void hold(long long nanoseconds) {
 """
 
 Clock = Callable[[Callable[[], Any]], float]
-"""What takes the milliseconds of a call."""
+"""A function that measures the milliseconds of a call."""
 
 
 def unkept(M: Any) -> Any:

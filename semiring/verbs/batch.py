@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from formats import Matrix
 from formats.progress import Bar
 
-from ..kernels.interrupts import LONG, interruptible
+from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from .explanation import details, note_choice, running_as, why_not_fused
 from .registry import Declined, Implementation
 
@@ -145,7 +145,7 @@ class Batch:
     def _run(self, cell: Cell, A: Matrix, sources: list[int], rows: Rows, args: Any, kwargs: Any) -> Any:
         with running_as(self.algorithm.name, A) as run:
             relied = self.algorithm.relies_on(A, sources, *args, **kwargs)
-            may_be_long = A.place.on_host and (bool(relied) or A.nnz * len(sources) >= TOGETHER * LONG)
+            may_be_long = A.place.on_host and (bool(relied) or A.nnz * len(sources) >= TOGETHER * MIN_INTERRUPTIBLE_NNZ)
             answer = interruptible(functools.partial(cell.run, A, sources, rows, *args, **kwargs), may_be_long)
             if not isinstance(answer, Declined):
                 run.implementation, run.why = "fused", f"{len(sources)} sources in one pass"

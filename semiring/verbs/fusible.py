@@ -14,7 +14,7 @@ from formats.matrix.routes import leads
 from formats.performance import warn_slow
 from formats.storage.orientation import has_room_for_columns, nothing_unasked
 
-from ..kernels.interrupts import LONG, interruptible
+from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from .batch import Batch
 from .checks import own_vectors
 from .explanation import (
@@ -59,7 +59,7 @@ class Fusible(Verb[P, R]):
 
     _equations: Implementation
     memory = MemoryEstimate(fused=(56, 18), equations=(64, 56))
-    interruptible_from_nnz = LONG
+    interruptible_from_nnz = MIN_INTERRUPTIBLE_NNZ
     """Entries from which on a run as a whole is handed to another thread, so that Ctrl-C ends the wait for it."""
     in_order = False
     """Does the definition read rows in their order, but a run as a whole does not? Then it runs on what streams."""

@@ -2,7 +2,7 @@
 
 united    the union of two matrices' entries      kept    some entries of a matrix      taken    x[at]
 shared    which entries of a matrix have another one at their place      flagged  which entries a function flags
-numbered  the row of each entry                  distinct  that no index repeats
+row_numbers  the row of each entry               distinct  that no index repeats
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ def flagged(A: CSR | CSC, flags: Callable[[Any, int, int], Array]) -> Array:
     return flags(A, 0, A.indptr.size - 1)
 
 
-def numbered(indptr: Array, first: int) -> Array:
+def row_numbers(indptr: Array, first: int) -> Array:
     """For each entry, its row, the rows being numbered from `first` on."""
     if place_of(indptr).on_host:
         from ..cpu import rows
 
-        return rows.numbered(indptr, first)
+        return rows.row_numbers(indptr, first)
     return expand(indptr) + indptr.dtype.type(first) if first else expand(indptr)
 
 

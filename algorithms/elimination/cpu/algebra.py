@@ -22,10 +22,10 @@ UNSIGNED: dict[Any, np.dtype] = {np.dtype(np.int32): np.dtype(np.uint32), np.dty
 
 @dataclass(frozen=True)
 class Algebra(Portable):
-    """What loops compute with.
+    """The arithmetic of the loops.
 
-    dtype: of numbers as the loops see them.  zero, unit: of that dtype.  compose: (a, b) -> a ⊗ b.  better: is the
-    first strictly better?
+    dtype: of numbers as the loops see them.  zero, unit: of that dtype.  compose: (a, b) -> a ⊗ b.  better: true if
+    the first is strictly better.
     """
 
     dtype: np.dtype
@@ -37,7 +37,7 @@ class Algebra(Portable):
 
 @made_once
 def algebra(s: Semiring, dtype: np.dtype, lengths: bool) -> Algebra:
-    """What to compute with in a semiring and a dtype.  lengths: does no weight make a path better?"""
+    """Returns the arithmetic of a semiring and a dtype.  lengths: true if no weight makes a path better."""
     better, _ = orders(s)
     zero, unit = s.zero(dtype), s.unit(dtype)
     plus = s.mul == OPERATORS["plus"]

@@ -19,14 +19,14 @@ from formats.io.writing import replacing
 from formats.places import HOST
 
 VERSION = 1
-"""Of the layout; files of another are refused."""
+"""Version of the layout; files of another are refused."""
 
 NO_FACTOR = "this is no factor that can be read"
 PARTS = ("version", "semiring", "indptr", "indices", "values", "order", "how", "up", "down")
 
 
 def is_factor(file: str | PathLike[str]) -> bool:
-    """Is the file an archive with the parts of a factor, or a damaged archive that is no .npz?"""
+    """True if the file is an archive with the parts of a factor, or a damaged archive that is no .npz."""
     with suppress(OSError), open(file, "rb") as stream:
         if stream.read(4) != b"PK\x03\x04":
             return False
@@ -43,7 +43,7 @@ def save(file: str | PathLike[str], parts: dict[str, Any]) -> None:
 
 
 def load(file: str | PathLike[str]) -> tuple[CSR, dict[str, Any]]:
-    """(the matrix, the other parts) of a file; ValueError for one that holds no factor, or of another version."""
+    """Returns the matrix and the other parts of a file; ValueError if it holds no factor, or is of another version."""
     with refusing_damage(str(file), NO_FACTOR):
         with zipfile.ZipFile(file) as archive:
             packed = [each.filename for each in archive.infolist() if each.compress_type != zipfile.ZIP_STORED]

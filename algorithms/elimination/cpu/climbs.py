@@ -29,15 +29,17 @@ LINE = np.uintp(8)
 """Numbers of 8 bytes in a line of a cache."""
 
 WORDS = 4
-"""Of a supernode's record: where the next one's arcs begin; where its rows begin; its end and how many rows it has, as
-two halves; the supernode above it and its first row, -1 for none, likewise."""
+"""Words of a supernode's record.
+
+They are: where the next one's arcs begin; where its rows begin; its end and how many rows it has, as two halves; the
+supernode above it and its first row, -1 for none, likewise."""
 
 LOW = np.int64(2**32 - 1)
 HALF: Any = np.int64(32)
 
 
 def records(p: Pattern) -> np.ndarray:
-    """What a climb reads of each supernode, side by side in half a line of a cache."""
+    """Packs what a climb reads of each supernode side by side, into half a line of a cache."""
     counts, found = np.diff(p.row_starts), np.empty((p.above.size, WORDS), np.int64)
     above = np.full(p.above.size, -1, np.int64)
     above[counts > 0] = p.rows[p.row_starts[:-1][counts > 0]]
@@ -48,7 +50,7 @@ def records(p: Pattern) -> np.ndarray:
 
 
 def read_record(supernodes, s, x):
-    """(where the arcs of x in supernode s begin, the end of s, where its rows begin and end, its first row, above)."""
+    """Returns where x's arcs in supernode s begin, the end of s, where its rows begin and end, its first row, above."""
     k = np.uintp(WORDS * s)
     stop, own, ends, up = supernodes[k], supernodes[k + ONE], supernodes[k + ONE + ONE], supernodes[k + ONE + ONE + ONE]
     last, count = ends & LOW, ends >> HALF
@@ -117,7 +119,7 @@ def climbing_from_targets(s: Semiring, dtype: np.dtype, lengths: bool) -> Any:
 
 @lru_cache(maxsize=64)
 def climbing(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
-    """(climb, meet, between) for a semiring and a dtype."""
+    """Makes the loops `climb`, `meet` and `between` for a semiring and a dtype."""
     known = algebra(s, dtype, lengths)
     zero, unit, compose, better = known.zero, known.unit, known.compose, known.better
 
@@ -150,7 +152,7 @@ def climbing(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any
 
     @compiled
     def meet(x, s, supernodes, d, e):
-        """(d_uv, the position where climbs meet that reach x, in supernode s, and all above, -1 for none)."""
+        """Returns d_uv, and the position where climbs meet that reach x, in supernode s, and all above; -1 for none."""
         best, at = zero, np.int64(-1)
         while x >= 0:
             _, last, _, _, x_above, s_above = read_record(supernodes, s, x)

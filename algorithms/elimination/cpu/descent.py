@@ -25,8 +25,8 @@ from .algebra import Algebra, algebra
 from .pattern import Pattern, Tree, Work
 from .trees import ONE
 
-WIDE = 8
-"""Positions from which on a supernode is a run of its own."""
+MIN_RUN_POSITIONS = 8
+"""Minimum positions of a supernode for a run of its own."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Descent:
 def descent(t: Tree, p: Pattern, w: Work) -> Descent:
     """The order of the sweeps of a factor."""
     n, widths, rows = t.order.size, np.diff(p.firsts), np.diff(p.row_starts)
-    wide, heights = widths >= WIDE, np.zeros(n, np.int32)
+    wide, heights = widths >= MIN_RUN_POSITIONS, np.zeros(n, np.int32)
     measure_heights(t.parent, heights)
     units = np.flatnonzero(~wide[p.nodes] | (np.arange(n) == p.firsts[p.nodes]))  # a position, or a supernode's first
     nodes = p.nodes[units]
@@ -102,7 +102,7 @@ def deal(key, order, places, sorted_order):
 
 @compiled
 def measure_heights(parent, heights):
-    """Of each position above the leaves; 0 before."""
+    """Writes the height of each position above the leaves.  heights: 0 before."""
     for x in range(parent.size):
         if parent[x] >= 0:
             above = np.uintp(parent[x])
@@ -151,7 +151,7 @@ def list_numbers(runs, vertices, place, starts, down, numbers):
 
 @dataclass(frozen=True)
 class Elements:
-    """What a sweep has at each rank, for compiled code: a distance, or a distance with the target that it leads to.
+    """Accessors of a sweep's element at a rank, for compiled code: a distance, or one with the target it leads to.
 
     get, put: at a place of an array.  give: to the answers.  by_way: of what is at another rank, and the arc's number.
     choose: the better of two, the second of equal ones.  length: the distance alone.
@@ -219,7 +219,7 @@ def distances_to_targets(known: Algebra) -> Elements:
 
 @lru_cache(maxsize=64)
 def descending(s: Semiring, dtype: np.dtype, lengths: bool, to_targets: bool = False) -> tuple[Any, Any]:
-    """(rank, sweep) for a semiring and a dtype.  to_targets: against the arcs, with the nearest target of each."""
+    """Makes the loops `rank` and `sweep` for a semiring and a dtype.  to_targets: against the arcs, with targets."""
     known = algebra(s, dtype, lengths)
     zero, unit, better = known.zero, known.unit, known.better
     has = distances_to_targets(known) if to_targets else distances(known)

@@ -1,4 +1,4 @@
-"""What `algorithms.elimination` asks for: plans, numbers and answers, between matrices and arrays of the factor."""
+"""Plans, numbers and answers of `algorithms.elimination`, between matrices and arrays of the factor."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from .pattern import Tree, tree
 from .plan import Plan, Prediction, planned, prediction, slots
 from .queries import Queries
 
-LONG = 1 << 24
-"""Operations, or arcs by sources, from which on Ctrl-C ends the wait."""
+MIN_LONG_WORK = 1 << 24
+"""Minimum operations, or arcs by sources, of work whose wait Ctrl-C ends."""
 
 INT64 = np.dtype(np.int64)
-SAFE = 2**62
-"""What no sum of int64 weights may reach."""
+MAX_INT64_SUM = 2**62
+"""Bound below which all sums of int64 weights must stay."""
 
 
 @dataclass
 class Analysis:
-    """What is known of a graph's factor before its numbers.
+    """The facts of a graph's factor before its numbers.
 
-    A: of which the pattern counts.  how: who has found the order.  placed: the plan on GPUs, by device.
+    A: of which the pattern counts.  how: the method of the order.  placed: the plan on GPUs, by device.
     """
 
     A: CSR
@@ -87,12 +87,12 @@ class Engine:
 
     @property
     def rounded(self) -> bool:
-        """Are lengths sums or products of floats, which are rounded?"""
+        """True if lengths are sums or products of floats, which are rounded."""
         return is_rounded(self.A, self.s)
 
     @property
     def lengths(self) -> bool:
-        """Does no weight make a path better?"""
+        """True if no weight makes a path better."""
         return self.queries.lengths
 
     @property
@@ -102,11 +102,11 @@ class Engine:
 
     def solve(self, sources: list[int], rows: np.ndarray) -> None:
         """Fill a row from each source; OverflowError if a finite distance does not fit."""
-        q, many = self.queries, q_size(self.queries) * len(sources) >= LONG
+        q, many = self.queries, self.queries.numbers.down.size * len(sources) >= MIN_LONG_WORK
         out = np.empty(rows.shape, INT64) if self.wide else rows
         worst = interruptible(lambda: q.several(sources, out), many)
         if self.wide:
-            self.narrow(out, rows)
+            narrowed(out, rows, self.s)
         elif not self.fitting:
             for row, far in zip(rows, worst.view(self.A.dtype), strict=True):
                 if not fits(self.A, far, self.s):
@@ -116,9 +116,9 @@ class Engine:
         """Fill a row from each source with the distances to targets."""
         q, zero = self.queries, self.s.zero(self.A.dtype)
         found = np.empty(out.shape, INT64) if self.wide else out
-        interruptible(lambda: q.table(sources, targets, found), found.size * 64 >= LONG)
+        interruptible(lambda: q.table(sources, targets, found), found.size * 64 >= MIN_LONG_WORK)
         if self.wide:
-            self.narrow(found, out)
+            narrowed(found, out, self.s)
         elif not self.fitting:
             for row in np.flatnonzero((out == zero).any(axis=1)).tolist():
                 self.solve([sources[row]], np.empty((1, self.A.nrows), self.A.dtype))
@@ -128,7 +128,7 @@ class Engine:
         found = self.queries.between(u, v)
         if self.wide:
             out = np.empty(1, self.A.dtype)
-            self.narrow(np.array([found], INT64), out)
+            narrowed(np.array([found], INT64), out, self.s)
             return out.item()
         if not self.fitting and found == self.queries.zero:
             self.solve([u], np.empty((1, self.A.nrows), self.A.dtype))
@@ -149,28 +149,22 @@ class Engine:
         far = self.queries.nearest(targets, d, who)
         if self.wide:
             out = np.empty(d.size, self.A.dtype)
-            self.narrow(d, out)
+            narrowed(d, out, self.s)
             return out, who
         if not self.fitting and not fits(self.A, far.view(self.A.dtype), self.s):
             check_range(self.A.T, d, self.s)
         return d, who
-
-    def narrow(self, found: np.ndarray, out: np.ndarray) -> None:
-        """Copy distances of int64 to a narrower dtype; OverflowError if a finite one does not fit."""
-        narrowed(found, out, self.s)
 
     @property
     def nbytes(self) -> int:
         return self.queries.nbytes + self.slots.nbytes
 
 
-def q_size(q: Queries) -> int:
-    return q.numbers.down.size
-
-
 def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -> Engine:
-    """The numbers of A's factor.  before: of the same order; where its matrix has the same pattern, nothing is looked
-    up again."""
+    """Returns the engine with the numbers of A's factor.
+
+    before: of the same order; where its matrix has the same pattern, nothing is looked up again.
+    """
     plan = known.plan
     same = before is not None and all(
         mine is its or np.array_equal(mine, its)
@@ -179,7 +173,7 @@ def engine(known: Analysis, A: CSR, s: Semiring, before: Engine | None = None) -
     where = before.slots if before is not None and same else slots(A.indptr, A.indices, plan)
     wide, weights, lengths = weights_of(A, s)
     numbers = interruptible(
-        functools.partial(eliminated, plan, where, weights, s, lengths), known.prediction.operations >= LONG
+        functools.partial(eliminated, plan, where, weights, s, lengths), known.prediction.operations >= MIN_LONG_WORK
     )
     return Engine(A, s, Queries(plan, numbers, s, weights.dtype, lengths), where, wide, is_fitting(A, s))
 
@@ -206,23 +200,23 @@ def narrowed(found: Array, out: Array, s: Semiring) -> None:
 
 
 def is_rounded(A: CSR, s: Semiring) -> bool:
-    """Are lengths sums or products of floats, which are rounded?"""
+    """True if lengths are sums or products of floats, which are rounded."""
     return A.dtype.kind == "f" and s.mul.name not in ("min", "max", "first", "second")
 
 
 def weights_of(A: CSR, s: Semiring) -> tuple[bool, np.ndarray, bool]:
-    """(are they widened to int64?, the weights that numbers are made of, does none make a path better?)."""
+    """Returns true if weights are widened to int64, the weights of the numbers, and true if none improves a path."""
     gains = gains_by_length(A, s)
     wide = must_widen(A, s, gains)
     return wide, widened(A, s) if wide else full_values(A), not gains
 
 
 def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
-    """Are weights computed with in int64? OverflowError where parts of a path may be beyond what holds its length."""
+    """True if weights are computed with in int64; OverflowError if parts of a path may leave the dtype of lengths."""
     if not gains or s.mul != OPERATORS["plus"] or A.dtype == bool:
         return False
     wide, most = A.dtype.kind == "i", magnitude(A, s)
-    if most < np.inf and A.nrows * most >= (SAFE if wide else float(np.finfo(A.dtype).max) / 2):
+    if most < np.inf and A.nrows * most >= (MAX_INT64_SUM if wide else float(np.finfo(A.dtype).max) / 2):
         other = ", or A.astype('float64')" if A.dtype != np.float64 else ""
         dtype = INT64 if wide else A.dtype
         raise OverflowError(f"lengths of {A.nrows:,} such weights may not fit {dtype}: take sssp{other}")
@@ -230,7 +224,7 @@ def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
 
 
 def is_fitting(A: CSR, s: Semiring) -> bool:
-    """Can no length leave the dtype's range?
+    """True if no length can leave the dtype's range.
 
     Where no weight makes a path better, the best walk is a path. What else saturates on the way is never the best.
     """

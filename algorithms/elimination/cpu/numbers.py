@@ -52,7 +52,7 @@ class Numbers:
 
 
 def eliminated(plan: Plan, slots: np.ndarray, weights: np.ndarray, s: Semiring, lengths: bool) -> Numbers:
-    """The numbers for weights, in the order of the slots.  lengths: does none make a path better?"""
+    """Returns the numbers for weights, in the order of the slots.  lengths: true if none makes a path better."""
     dtype = weights.dtype
     known = algebra(s, dtype, lengths)
     weights, p = weights.view(known.dtype), plan.pattern
@@ -97,7 +97,7 @@ def positions_in(rows, own, count, within, parent):
 
 
 def relaxations(known: Algebra) -> tuple[Any, Any, Any]:
-    """(y_j ⊕= a ⊗ x_j of neighbours, y_j ⊕= x_j ⊗ b of neighbours, y_at ⊕= t), for compiled code."""
+    """Makes y_j ⊕= a ⊗ x_j and y_j ⊕= x_j ⊗ b of runs of elements, and y_at ⊕= t, for compiled code."""
     compose, better = known.compose, known.better
 
     def relax_from(y, at, x, start, count, a):
@@ -120,7 +120,7 @@ def relaxations(known: Algebra) -> tuple[Any, Any, Any]:
 
 
 def taking(keep_better: Any) -> Any:
-    """What adds the update of a child to a supernode's arcs and to its own update, for compiled code."""
+    """Makes the loop that adds the update of a child to a supernode's arcs and to its own update."""
 
     def take_update(update, within, count, inner, starts, node, numbers, symmetric):
         (updates, base), (first, width, size), (up, down, total) = update, node, numbers
@@ -146,7 +146,7 @@ def taking(keep_better: Any) -> Any:
 
 
 def inner_elimination(known: Algebra, relax_from: Any, relax_to: Any) -> Any:
-    """What eliminates the positions of a supernode for one another, for compiled code."""
+    """Makes the loop that eliminates the positions of a supernode for one another."""
     zero, unit, compose, better = known.zero, known.unit, known.compose, known.better
 
     def within_supernode(first, width, size, starts, up, down, bad, symmetric):
@@ -170,7 +170,7 @@ def inner_elimination(known: Algebra, relax_from: Any, relax_to: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def elimination(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any]:
-    """(the loop over supernodes, the loop over weights) for a semiring and a dtype."""
+    """Makes the loop over supernodes and the loop over weights for a semiring and a dtype."""
     known = algebra(s, dtype, lengths)
     zero, unit, better = known.zero, known.unit, known.better
     relax_from, relax_to, keep_better = relaxations(known)

@@ -25,8 +25,8 @@ from semiring.cpu.lanes import lowest, ones
 
 from .trees import ONE, neighbours
 
-FEW = 256
-"""Vertices up to which METIS is not asked."""
+MAX_VERTICES_WITHOUT_METIS = 256
+"""Maximum vertices of a graph that is ordered without METIS."""
 
 LEAF = 64
 """Vertices of a part that is not cut."""
@@ -35,14 +35,14 @@ MIDDLE = 4
 """A cut leaves one in so many of the vertices on each side, at least."""
 
 HUB = 8
-"""Times the mean degree from which on a vertex is taken out where no cut is found."""
+"""Minimum degree, in mean degrees, of vertices that are taken out where no cut is found."""
 
 
 def find_order(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, str]:
-    """(the vertices in the order of elimination, who has found it) of the graph of A ∪ Aᵀ."""
+    """Orders the vertices of the graph of A ∪ Aᵀ for elimination, and names the method."""
     n = indptr.size - 1
     starts, ends = both_ways(indptr, indices)
-    if n > FEW and ends.size < 2**31:
+    if n > MAX_VERTICES_WITHOUT_METIS and ends.size < 2**31:
         if find_spec("pymetis") is not None:
             return by_metis(starts, ends), "METIS"
         warn_slow(
@@ -63,7 +63,7 @@ def by_metis(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def both_ways(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(starts, neighbours) of A ∪ Aᵀ without self-loops, each neighbour once."""
+    """Lists the neighbours in A ∪ Aᵀ without self-loops, each once: where each vertex's start, and the neighbours."""
     same = np.arange(indptr.size - 1, dtype=np.int32)
     before, after = (neighbours(indptr, indices, same, above) for above in (False, True))
     starts = np.zeros(same.size + 1, np.int64)
@@ -152,7 +152,7 @@ def move_to(v, at, order, place):
 
 
 def best_cut(first, last, far, graph, order, place, keys, shape):
-    """(t, the size of its separator) of the smallest one that is near the middle; its size is -1 if there is none.
+    """Returns the t near the middle with the smallest separator, and the size of that; -1 if there is none.
 
     keys: d_a - d_b of each vertex.  shape: room for how many vertices have each key, and separators of each t.
     """

@@ -37,7 +37,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What does not depend on weights.
+    """The part of a factor that does not depend on weights.
 
     firsts: (s + 1,) the first position of each supernode, and n.  nodes: (n,) the supernode of each position.
     row_starts: (s + 1,); rows: the positions of each supernode's later neighbours, ascending.  above: (s,) the parent
@@ -173,7 +173,7 @@ def work(p: Pattern) -> Work:
     most = max(1, int(below[p.above < 0].sum()) // PIECES)
     roots = np.flatnonzero((below <= most) & ((p.above < 0) | (below[p.above] > most)))
     pieces = np.stack((roots - size[roots] + 1, roots + 1), axis=1)
-    pieces, inside = joined(pieces, below[roots], most), np.zeros(nodes + 1, np.int64)
+    pieces, inside = merged_pieces(pieces, below[roots], most), np.zeros(nodes + 1, np.int64)
     np.add.at(inside, pieces[:, 0], 1)
     np.add.at(inside, pieces[:, 1], -1)
     top = np.flatnonzero(np.cumsum(inside[:-1]) == 0).astype(np.int32)
@@ -184,7 +184,7 @@ def work(p: Pattern) -> Work:
     return Work(pieces, top, offsets, end)
 
 
-def joined(pieces: np.ndarray, cost: np.ndarray, most: int) -> np.ndarray:
+def merged_pieces(pieces: np.ndarray, cost: np.ndarray, most: int) -> np.ndarray:
     """Neighbouring ranges as one while they cost no more than `most`."""
     found: list[list[int]] = []
     spent = 0
@@ -200,7 +200,7 @@ def joined(pieces: np.ndarray, cost: np.ndarray, most: int) -> np.ndarray:
 
 @compiled
 def add_up(above, cost, size):
-    """Of each supernode the cost and the number of those in its subtree, itself included."""
+    """Adds up the cost and the number of the supernodes in the subtree of each, itself included."""
     for s in range(above.size):
         if above[s] >= 0:
             at = np.uintp(above[s])

@@ -1,4 +1,4 @@
-"""What a factor of a graph will take, and where everything in it will lie: found once for all weights."""
+"""The size of a graph's factor, and where everything in it will lie: found once for all weights."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from formats.arrays import Array
 from semiring.cpu.kernels import compiled
 
 from .climbs import WORDS, records
-from .descent import WIDE, Descent, descent
+from .descent import MIN_RUN_POSITIONS, Descent, descent
 from .pattern import Pattern, Tree, Work, find_slots, pattern, tree, work
 from .trees import ONE
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a factor will take.
+    """The predicted size of a factor.
 
     arcs: to later positions; there are as many to earlier ones.  operations: products w_yx ⊗ w_xz.  height: positions
     on the longest way to a root.  supernodes: how many.  rows: of all of them.  update: rows of the largest.  listed:
-    what a sweep from one source has of its own, numbers and a rank for each.
+    arcs that a sweep from one source lists again, with a number and a rank for each.
     """
 
     arcs: int
@@ -37,7 +37,7 @@ class Prediction:
     def nbytes(self, itemsize: int, edges: int, both: bool = True) -> int:
         """Bytes of a factor with numbers of that size, all questions asked.
 
-        both: are the two directions of an arc kept apart?
+        both: true if the two directions of an arc are kept apart.
         """
         numbers = itemsize * (1 + both) * (self.arcs + self.listed)
         return numbers + 4 * (self.rows + self.listed) + 8 * edges + 8 * WORDS * self.supernodes
@@ -49,12 +49,12 @@ class Prediction:
 
 
 def prediction(t: Tree) -> Prediction:
-    """What a factor in that order will take."""
+    """Predicts the size of a factor in that order."""
     counts, depth = t.counts, np.zeros(t.counts.size + 1, np.int32)
     height = measure(t.parent, depth) if counts.size else 0
     ends = last_of_supernodes(t)
     most, widths = int(counts.max(initial=0)), np.diff(np.flatnonzero(ends), prepend=-1)
-    arcs, rows, wide = int(counts.sum()), counts[ends], widths >= WIDE
+    arcs, rows, wide = int(counts.sum()), counts[ends], widths >= MIN_RUN_POSITIONS
     own = widths * (widths - 1) // 2 + (widths - 1) * rows  # of a wide supernode, beyond its rows
     operations = int((counts * (counts - 1)).sum())
     return Prediction(arcs, operations, int(height), rows.size, int(rows.sum()), most, arcs - int(own[wide].sum()))
@@ -110,12 +110,12 @@ class Plan:
 
     @cached_property
     def records(self) -> np.ndarray:
-        """What climbs read of each supernode."""
+        """The records that climbs read of each supernode."""
         return records(self.pattern)
 
     @cached_property
     def climbs(self) -> np.ndarray:
-        """(n,) the arcs that a climb from each vertex looks at."""
+        """The number of arcs that a climb from each vertex looks at, (n,)."""
         t = self.tree
         above = t.counts.astype(np.int64)
         add_down(t.parent, above)
@@ -123,7 +123,7 @@ class Plan:
 
     @cached_property
     def holders(self) -> tuple[np.ndarray, np.ndarray]:
-        """(starts, supernodes) of those that have each position among their rows."""
+        """Lists the supernodes that have each position among their rows: where each list starts, and the supernodes."""
         p = self.pattern
         counts = np.bincount(p.rows, minlength=self.tree.order.size)
         starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))

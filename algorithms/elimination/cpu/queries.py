@@ -22,19 +22,19 @@ from .plan import Plan
 from .routes import unpacking
 from .sweeps import LANES, lanes
 
-FEW = 4
+MAX_SINGLE_SOURCES = 4
 """Sources up to which each is swept on its own."""
 
 NOBODY = 2**31 - 1
 """Where no target is known: more than any."""
 
-SHORT = 1 << 16
-"""Arcs from which on threads share a sweep."""
+SHARED_ARCS = 1 << 16
+"""Minimum arcs of a sweep that threads share."""
 
 
 @dataclass(frozen=True)
 class Queries:
-    """What answers them.
+    """The numbers of a factor, and the loops that answer queries from them.
 
     dtype: of the numbers, signed.  lengths: see `algebra`.
     """
@@ -58,7 +58,7 @@ class Queries:
         return self.numbers.known.zero
 
     def position(self, v: int) -> int:
-        """Of a vertex."""
+        """Returns the position of a vertex."""
         return int(self.plan.tree.place[v])
 
     def zeros(self, count: int) -> np.ndarray:
@@ -76,7 +76,7 @@ class Queries:
         return x
 
     def rooms(self) -> tuple[np.ndarray, np.ndarray]:
-        """Two vectors of the semiring's zero to climb in; who makes them zeros again gives them back to `scratch`."""
+        """Two vectors of the semiring's zero to climb in; `scratch` takes them back when they are zeros again."""
         try:
             return self.scratch.pop()
         except IndexError:
@@ -120,7 +120,7 @@ class Queries:
         """
         order, p, threads = self.plan.descent, self.plan.pattern, get_threads()
         lists, parts = (order.vertices, order.later, listed), order.parts
-        pieces = len(parts) - 1 if threads == 1 or numbers.size < SHORT else max(1, len(parts) // (8 * threads))
+        pieces = len(parts) - 1 if threads == 1 or numbers.size < SHARED_ARCS else max(1, len(parts) // (8 * threads))
         starts = [0, *parts[1:-1:pieces], parts[-1]]
         worst = self.zeros(len(starts) - 1)
 
@@ -135,7 +135,7 @@ class Queries:
     def each_subtree(self, work: Any) -> None:
         """Do something with the supernodes of each piece: threads take a share of them each."""
         pieces, threads = self.plan.subtrees, get_threads()
-        if threads == 1 or self.numbers.down.size < SHORT:
+        if threads == 1 or self.numbers.down.size < SHARED_ARCS:
             for todo in pieces:
                 work(todo)
             return
@@ -145,7 +145,7 @@ class Queries:
     def several(self, sources: list[int], out: np.ndarray) -> Any:
         """Distances from several vertices, a row for each; the worst of each."""
         worst = np.full(len(sources), self.numbers.known.unit, self.numbers.known.dtype)
-        if len(sources) <= FEW:
+        if len(sources) <= MAX_SINGLE_SOURCES:
             for row, source in enumerate(sources):
                 worst[row] = self.solve(source, out[row])
             return worst
@@ -165,7 +165,7 @@ class Queries:
         """Rows of distances to the columns of a part of the factor, LANES at a time."""
         put, sweep, write = lanes(*self._key)
         parent, flat, groups = self.plan.tree.parent, out.view(worst.dtype), range(0, len(sources), LANES)
-        shared = bool(subtrees) and len(groups) < 2 * get_threads() and part.numbers.size >= SHORT
+        shared = bool(subtrees) and len(groups) < 2 * get_threads() and part.numbers.size >= SHARED_ARCS
         done = [0]
         rooms: list[tuple[np.ndarray, ...]] = []  # of groups that are done, for others
 
@@ -217,9 +217,9 @@ class Queries:
         nodes, begins = np.unique(p.nodes[chosen], return_index=True)
         firsts, lasts = chosen[begins], p.firsts[nodes + 1]  # of a supernode always the end
         lengths = np.diff(p.row_starts)[nodes]
-        rows = place[p.rows[within(p.row_starts[nodes], lengths)]].astype(np.int32)
+        rows = place[p.rows[joined_ranges(p.row_starts[nodes], lengths)]].astype(np.int32)
         counts = t.counts[chosen]
-        numbers = self.numbers.down[within(p.starts[firsts], p.starts[lasts] - p.starts[firsts])]
+        numbers = self.numbers.down[joined_ranges(p.starts[firsts], p.starts[lasts] - p.starts[firsts])]
         ends = np.append(place[firsts], chosen.size).astype(np.int32)
         arrays = ends, running(lengths), rows, running(counts)
         return Selection(arrays, numbers, place, place[positions], np.arange(nodes.size, dtype=np.int32))
@@ -236,7 +236,7 @@ class Queries:
 
     @cached_property
     def meeting(self) -> tuple[Any, tuple[Any, ...]]:
-        """What finds a distance between two vertices, and what it reads: at hand, for it takes microseconds."""
+        """The loop that finds the distance between two vertices, and its arguments, as a call takes microseconds."""
         t, p, numbers = self.plan.tree, self.plan.pattern, (self.numbers.up, self.numbers.down)
         return climbing(*self._key)[2], (t.place, p.nodes, self.plan.records, p.rows, numbers)
 
@@ -322,14 +322,14 @@ def running(counts: np.ndarray) -> np.ndarray:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
 
 
-def within(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def joined_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The places of all ranges, one after the other."""
     ends = running(lengths)
     return np.arange(int(ends[-1])) + np.repeat(starts - ends[:-1], lengths)
 
 
 def positions_above(positions: np.ndarray, t: Tree) -> np.ndarray:
-    """(n,) true of some positions and of all above."""
+    """Marks some positions and all above them in an array (n,)."""
     wanted = np.zeros(t.parent.size, bool)
     mark_above(positions, t.parent, wanted)
     return wanted

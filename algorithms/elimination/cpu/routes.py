@@ -32,7 +32,7 @@ def arc(x, y, nodes, arrays):
 
 
 def is_edge(y, z, w, rows_of_a):
-    """Has A the number w from y to z?"""
+    """True if A has the number w from y to z."""
     indptr, indices, values, order = rows_of_a
     u, v = np.uintp(order[np.uintp(y)]), order[np.uintp(z)]
     for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + ONE])):
@@ -42,7 +42,7 @@ def is_edge(y, z, w, rows_of_a):
 
 
 def bridging(known: Algebra) -> Any:
-    """What finds an earlier position by way of which an arc leads, for compiled code."""
+    """Makes the loop that finds an earlier position by way of which an arc leads."""
     compose = known.compose
 
     def between(y, z, w, nodes, arrays, holders, numbers):
@@ -65,7 +65,7 @@ def bridging(known: Algebra) -> Any:
 
 @lru_cache(maxsize=64)
 def unpacking(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any]:
-    """(climb_back, unpack) for a semiring and a dtype."""
+    """Makes the loops `climb_back` and `unpack` for a semiring and a dtype."""
     known = algebra(s, dtype, lengths)
     compose, zero = known.compose, known.zero
 

@@ -32,7 +32,7 @@ TILE = 64
 
 @lru_cache(maxsize=64)
 def lanes(s: Semiring, dtype: np.dtype, lengths: bool) -> tuple[Any, Any, Any]:
-    """(put, sweep, write) of LANES sources side by side: a row of distances for each position."""
+    """Makes the loops `put`, `sweep` and `write` of LANES sources side by side: a position has a row of distances."""
     known = algebra(s, dtype, lengths)
     zero, unit, compose, better = known.zero, known.unit, known.compose, known.better
     vectors = vectorizes(s)

@@ -19,7 +19,10 @@ ONE: Any = np.uintp(1)
 
 
 def neighbours(indptr: np.ndarray, indices: np.ndarray, place: np.ndarray, above: bool) -> tuple[np.ndarray, ...]:
-    """(starts, positions) of each position's neighbours that come later if `above`, else earlier; some stand twice."""
+    """Lists each position's neighbours that come later if `above`, else earlier; some stand twice.
+
+    Returns where the neighbours of each start, and their positions.
+    """
     n = place.size
     starts = np.zeros(n + 2, np.int64)
     count_ends(indptr, indices, place, above, starts)

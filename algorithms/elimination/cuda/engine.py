@@ -41,7 +41,7 @@ kernels.PATHS |= {
 kernels.SHAPES |= {"elimination": {"eliminate": (512, 2)}, "sweeps": {"solve": (1024, 1), "sweep": (1024, 1)}}
 
 CONTROL_WORDS = 4
-"""Of 8 bytes, in EliminationControl."""
+"""Words of 8 bytes in EliminationControl."""
 
 ALIGNED = 256
 """Bytes that parts of an allocation begin at multiples of."""
@@ -59,10 +59,10 @@ FOR_ONE, FOR_MANY = panels.Bins(1, 8, 128, threads=1024), panels.Bins(64, 2, 64)
 """For each multiprocessor, in sweeps from one source, where a block takes a bin, and from many, where a warp does."""
 
 BYTES_OF_VERTEX = 120
-"""Of a factor's lists, for each vertex."""
+"""Bytes of a factor's lists for each vertex."""
 
 TABLE_ROWS, TABLE_COLUMNS = 4096, 4096
-"""Of a table, at a time."""
+"""Rows and columns of a table that are computed at a time."""
 
 SHARED_SOURCES = 4
 """As in sweeps.cu: sources of a thread of `meet`."""
@@ -99,7 +99,7 @@ class Placed:
 
 
 def placed(known: host.Analysis) -> Placed:
-    """What a factor's kernels read beside its numbers, once for each device."""
+    """Returns the arrays that a factor's kernels read beside its numbers, made once for each device."""
     plan, cp = known.plan, cupy()
     device = cp.cuda.Device()
     key = "cuda", int(device.id)
@@ -135,9 +135,9 @@ def placed(known: host.Analysis) -> Placed:
 
 
 def carved(*sizes: int) -> tuple[Array, list[np.uint64]]:
-    """(room for parts of so many bytes, where they lie): one allocation takes as long as each of several.
+    """Allocates parts of so many bytes at once, and returns the room and their addresses.
 
-    The last part is at the room's end.
+    One allocation takes as long as each of several would. The last part is at the room's end.
     """
     starts = [0, *accumulate(-(-size // ALIGNED) * ALIGNED for size in sizes[:-1])]
     room = cupy().empty(starts[-1] + sizes[-1], np.uint8)
@@ -166,10 +166,10 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Engine:
-    """What answers questions.
+    """The numbers of a factor on a GPU, and the kernels that answer queries from them.
 
-    dtype: that it computes in; wide if that is wider than A's.  lengths: does no weight make a path better?  fitting:
-    can no length leave the dtype's range?  bad: a vertex on a cycle that improves, but for rounding; -1 for none.
+    dtype: that it computes in; wide if that is wider than A's.  lengths: true if no weight makes a path better.
+    fitting: true if no length can leave the dtype.  bad: a vertex on a cycle that improves, but for rounding, or -1.
     """
 
     known: host.Analysis
@@ -186,7 +186,7 @@ class Engine:
 
     @property
     def rounded(self) -> bool:
-        """Are lengths sums or products of floats, which are rounded?"""
+        """True if lengths are sums or products of floats, which are rounded."""
         return host.is_rounded(self.A, self.s)
 
     @property
@@ -218,21 +218,21 @@ class Engine:
 
     @cached_property
     def size(self) -> int:
-        """Of the sweep from one source: positions and arcs."""
+        """Positions and arcs of the sweep from one source."""
         return self.A.nrows + int(self.numbers.up.size)
 
     def starts(self, vertices: Any) -> np.ndarray:
-        """(k, 3) the position of each vertex, its panel, and how many positions are above."""
+        """Returns, for each vertex, a row of its position, its panel, and how many positions are above."""
         at, cut = self.known.tree.place[np.asarray(vertices)], self.placed.cut
         return np.stack((at, cut.panel_of[at], cut.depth[at]), axis=1).astype(np.int32)
 
     @cached_property
     def sweep_from_one(self) -> tuple[Any, ...]:
-        """What the kernel takes of the levels, and of the vertices."""
+        """Arguments of the kernel for one source: the levels, and the vertices."""
         return *self.sweep(False), self.placed.place, np.int64(self.A.nrows)
 
     def sweep(self, many: bool) -> tuple[Any, ...]:
-        """What a kernel takes of the levels."""
+        """Returns a kernel's arguments for the levels."""
         pieces, *lists = self.placed.sweeps[many]
         return pieces, self.placed.rows, *lists, self.numbers.closed_down
 
@@ -335,7 +335,7 @@ class Engine:
                     self.solve([sources[row]], cupy().empty((1, self.A.nrows), self.A.dtype))
 
     def climbs(self, vertices: Any, forward: bool) -> tuple[Array, Array]:
-        """What is known of the ancestors, and which they are; a row for each vertex, or if not forward a column."""
+        """Returns the climbed distances and their positions; a row for each vertex, or if not forward a column."""
         cp, p, count = cupy(), self.placed, len(vertices)
         height = max(p.cut.height, 1)
         shape = (count, height) if forward else (height, count)
@@ -391,8 +391,10 @@ class Engine:
 
 
 def engine(known: host.Analysis, A: CSR, s: Semiring, before: Engine | None = None) -> Engine:
-    """The numbers of A's factor.  before: of the same order; where its matrix has the same pattern, nothing is looked
-    up again."""
+    """Returns the engine with the numbers of A's factor.
+
+    before: of the same order; where its matrix has the same pattern, nothing is looked up again.
+    """
     cp, gains, most = cupy(), gains_by_length(A, s), known.prediction
     needed = 4 * most.arcs * A.dtype.itemsize + 8 * A.nnz + 8 * most.rows + BYTES_OF_VERTEX * A.nrows
     A.place.check_room(f"a factor of {most.arcs:,} arcs", needed)
@@ -419,7 +421,7 @@ def engine(known: host.Analysis, A: CSR, s: Semiring, before: Engine | None = No
 
 
 def eliminated(p: Placed, slots: Array, weights: Array, s: Semiring, arcs: int) -> tuple[Numbers, int, int]:
-    """(the numbers for weights, in the order of the slots; a position, and an edge, on an improving cycle, or -1)."""
+    """Returns the numbers for weights, by slot; and a position, and an edge, on an improving cycle, or -1."""
     cp, dtype = cupy(), weights.dtype
     k = kernels.path("elimination", s, dtype, INT32)
     zero, unit = s.zero(dtype), dtype.type(s.unit(dtype))

@@ -21,7 +21,7 @@ SIDE = 64
 """As in elimination.cu: columns of a tile."""
 
 POSITION = 8
-"""What a position costs in a sweep, in arcs."""
+"""Cost of a position in a sweep, in arcs."""
 
 KEPT = 4
 """As in sweeps.cu: arcs for a thread, where there are more than threads."""
@@ -66,7 +66,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class Elimination:
-    """What is eliminated in each level: small panels, large ones, and parts of their columns and of what they add."""
+    """The work of elimination in each level: small panels, large ones, parts of their columns and of their updates."""
 
     levels: int
     small: Levels
@@ -178,7 +178,7 @@ def sweeping(plan: Plan, c: Cut, how: Bins, multiprocessors: int) -> Sweeping:
 
 
 def binned(above: np.ndarray, cost: np.ndarray, most_bins: int, parts: int) -> tuple[np.ndarray, np.ndarray]:
-    """(of each panel the bin, 0 of the top; its level there)."""
+    """Returns for each panel its bin, 0 of the top, and its level there."""
     below, total = cost.copy(), int(cost.sum())
     add_up(above, below, np.ones(above.size, np.int64))
     count = min(max(total // BIN, 1), most_bins)

@@ -1,4 +1,4 @@
-"""What `jit` and its compiler agree on: the kinds of arguments, how an entry knows them again, and machine code."""
+"""Types that `jit` shares with its compiler: the kinds of arguments, how an entry knows them, and machine code."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PLAIN: dict[type, np.dtype] = {bool: np.dtype(bool), int: np.dtype(np.int64), fl
 
 @dataclass(frozen=True)
 class MachineCode:
-    """An object file with an entry, as `entry` describes it.  calls_numba: does it call Numba's functions in C?"""
+    """An object file with an entry, as `entry` describes it.  calls_numba: true if it calls Numba's functions in C."""
 
     code: bytes
     calls_numba: bool
 
 
 def kind(x: Any) -> Any:
-    """What of an argument machine code depends on: the dtype and layout of arrays, the dtype of numbers."""
+    """Returns what machine code depends on in an argument: the dtype and layout of arrays, the dtype of numbers."""
     if isinstance(x, np.ndarray):
         return x.dtype, x.ndim, x.flags.num & (C_CONTIGUOUS | ALIGNED)
     if isinstance(x, np.generic):

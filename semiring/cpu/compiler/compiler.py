@@ -32,7 +32,7 @@ from numba.core.utils import pysignature
 from numba.extending import intrinsic
 
 from ...kernels.content import references
-from . import alike
+from . import reuse_ir
 from .arguments import ALIGNED, C_CONTIGUOUS, MachineCode
 from .entry import Entry
 from .references import Helper
@@ -68,7 +68,7 @@ class Pipeline(compiler.CompilerBase):
 
 
 class Options(compiler.Flags):
-    """Numba's options, which nobody changes. They are part of what Numba looks up, and found by what they are."""
+    """Numba's options, which do not change. They are part of what Numba looks up, and found by what they are."""
 
     __slots__ = ()
     __eq__, __hash__ = object.__eq__, object.__hash__
@@ -88,7 +88,7 @@ def options(counting: bool) -> Options:
 
 @dataclass(frozen=True)
 class Way:
-    """How to compile.  counting: count references of arrays?  everything: for all that Numba knows (`target`)?"""
+    """How to compile.  counting: references of arrays are counted.  everything: for all Numba knows (`target`)."""
 
     counting: bool
     everything: bool
@@ -131,7 +131,7 @@ def _add_entry(target: Any, library: Any, name: str, described: Any) -> None:
     kinds, called = (described.argtypes, described.restype, _way.get()), described.llvm_func_name
     if kinds in _entries:
         text, entry, before = _entries[kinds]
-        alike.add_renamed(library, text, {entry: name, before: called})
+        reuse_ir.add_renamed(library, text, {entry: name, before: called})
     else:
         Entry(target, library, name, described)
         _entries[kinds] = library.texts[-1], name, called
@@ -163,7 +163,7 @@ class Written:
         self.py_func, self.parameters = function, pysignature(function)
 
     def get_call_template(self, args: Any, kws: Any) -> tuple[Any, Any, Any, Any]:
-        """What types a call, the parameters, and the types that these get."""
+        """Returns the template that types a call, the parameters, and the types of these."""
         args = fold_arguments(self.parameters, args, kws, *FOLDED)
         known = _lowered(self.py_func, args)
         known.target_context.insert_user_function(known.fndesc, known.fndesc, [known.library])
@@ -187,9 +187,9 @@ jit_registry[Kernels] = lambda **options: Written
 _lowered_already: WeakKeyDictionary[FunctionType, dict[Any, Any]] = WeakKeyDictionary()
 _for_numba: tuple[WeakKeyDictionary[Any, Any], WeakKeyDictionary[Any, Any]] = WeakKeyDictionary(), WeakKeyDictionary()
 """Helpers and functions for Numba: for our target, and for all that Numba knows."""
-_first_of_its_kind: dict[Any, alike.Known] = {}
+_first_of_its_kind: dict[Any, reuse_ir.Known] = {}
 _entries: dict[Any, tuple[str, str, str]] = {}
-_being_lowered: list[alike.Known] = []
+_being_lowered: list[reuse_ir.Known] = []
 
 
 def _lowered(function: FunctionType, arguments: tuple[Any, ...]) -> Any:
@@ -197,9 +197,9 @@ def _lowered(function: FunctionType, arguments: tuple[Any, ...]) -> Any:
     known, way = _lowered_already.setdefault(function, {}), _way.get()
     key = arguments, way
     if key not in known:
-        kind = alike.key_of(function, arguments, way)
+        kind = reuse_ir.key_of(function, arguments, way)
         first = _first_of_its_kind.get(kind)
-        made = None if first is None else alike.like(first, function, _lowered)
+        made = None if first is None else reuse_ir.like(first, function, _lowered)
         known[key] = _lowered_by_numba(function, arguments, way, kind) if made is None else made
     if _being_lowered:
         _being_lowered[-1].within.append((function, arguments, known[key]))
@@ -212,7 +212,7 @@ def _lowered_by_numba(function: FunctionType, arguments: tuple[Any, ...], way: W
     library = target.codegen().create_library(function.__name__)
     numbas = (function.__module__ or "").startswith("numba.")  # what exec defines may have no module
     parts: Any = function if numbas else with_helpers(function), arguments, None, options(way.counting), {}, library
-    own = alike.Known(function, None)
+    own = reuse_ir.Known(function, None)
     _being_lowered.append(own)
     try:
         own.lowered = compiler.compile_extra(typing, target, *parts, pipeline_class=Pipeline)
@@ -233,7 +233,7 @@ def with_helpers(function: FunctionType) -> FunctionType:
 
 
 def for_numba(value: Any) -> Any:
-    """What a compiled function refers to, as Numba knows it: plain functions are compiled, too.
+    """Returns a value that a compiled function refers to as Numba knows it: plain functions are compiled, too.
 
     Each target has its own: before 0.67 Numba looks an operation up by its types alone, and finds the other target's.
     """
@@ -251,12 +251,12 @@ def _called(function: FunctionType) -> Any:
 
 
 def chosen(choose: Callable[..., Any]) -> Any:
-    """What is compiled as the function that `choose` returns for the types of a call."""
+    """Returns an intrinsic that compiles as the function which `choose` returns for the types of a call."""
     return _intrinsic(choose, choose)
 
 
 def across(step: FunctionType, arrays: int, lanes: int, rows: int, vectors: bool) -> Any:
-    """What is called as f(y, i, x, k, …, *numbers): y[i + lane] = step(y[i + lane], x[k + lane], …, *numbers).
+    """Makes an intrinsic f(y, i, x, k, …, *numbers): y[i + lane] = step(y[i + lane], x[k + lane], …, *numbers).
 
     arrays: how many of step's parameters are elements of arrays.  rows: how many times, each so many lanes further.
     vectors: LLVM makes one vector operation of all lanes: their number is known, and the loop is not unrolled before.
@@ -308,7 +308,7 @@ def _lanes(builder: Any, first: int, count: int, vectors: bool) -> Iterator[Any]
 
 
 def _hints(module: Any, width: int) -> Any:
-    """What tells LLVM not to unroll a loop, and to make vectors of so many turns; 0 for what it likes."""
+    """Makes metadata that keeps LLVM from unrolling a loop, and sets the width of vectors; 0 leaves it to LLVM."""
     hints = [module.add_metadata(["llvm.loop.unroll.disable"])]
     for name, value in (("vectorize.width", width), ("interleave.count", 1)) if width else ():
         hints.append(module.add_metadata([f"llvm.loop.{name}", ir.IntType(32)(value)]))
@@ -318,7 +318,7 @@ def _hints(module: Any, width: int) -> Any:
 
 
 def _intrinsic(like: Callable[..., Any], choose: Callable[..., Any]) -> Any:
-    """What is called with the parameters of `like`, and compiled as what `choose` returns for their types."""
+    """Makes an intrinsic with the parameters of `like` that compiles as what `choose` returns for their types."""
 
     def define(typing: Any, *arguments: Any) -> Any:
         arguments = tuple(map(types.unliteral, arguments))
@@ -343,7 +343,7 @@ def _with_parameters(define: Callable[..., Any], names: list[str], name: str) ->
 
 
 def _allocates(function: FunctionType, within: list[Any]) -> bool:
-    """Does a function name something that makes arrays, or one that does?"""
+    """True if a function names something that makes arrays, or a function that does."""
     if function in within:
         return False
     if ALLOCATES & set(function.__code__.co_names):

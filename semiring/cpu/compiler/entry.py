@@ -70,7 +70,7 @@ class Entry:
         return [self._item(self._field(at, ITEMS + 8 * k, POINTER), kind) for k, kind in enumerate(kinds)]
 
     def _item(self, at: Any, kind: Any) -> Any:
-        """What Numba has for the object of a kind."""
+        """Returns Numba's value for the object of a kind."""
         if isinstance(kind, types.BaseTuple):
             self._insist(self._is(self._field(at, TYPE, POINTER)))
             return self.target.make_tuple(self.builder, kind, self._items(at, kind))
@@ -124,7 +124,7 @@ class Entry:
         return self.builder.load(self.builder.bitcast(place, kind.as_pointer()))
 
     def _is(self, value: Any) -> Any:
-        """Is a pointer the next known one?"""
+        """Compares a pointer with the next known one."""
         known = self.builder.load(self.builder.gep(self.known, [WORD(self.next_known)]))
         self.next_known += 1
         return self.builder.icmp_unsigned("==", value, known)

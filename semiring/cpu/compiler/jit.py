@@ -59,11 +59,11 @@ class Kernel(Helper):
         return for_numba(self.parts[0])
 
     def _entry(self, kinds: tuple[Any, ...]) -> Callable[..., Any]:
-        """What calls the kernel with a tuple of arguments of those kinds."""
+        """Returns the function that calls the kernel with a tuple of arguments of those kinds."""
 
         def made() -> Callable[..., Any]:
             if kinds not in self._entries:
-                entry = _loaded(*_found(self.parts[0], kinds), kinds)
+                entry = _loaded(*_kernel_code(self.parts[0], kinds), kinds)
                 self._entries = self._entries | {kinds: entry}  # others may be at it
             return self._entries[kinds]
 
@@ -86,11 +86,11 @@ def choice(choose: Callable[..., Any]) -> Any:
 
 
 CALLS_NUMBA = b"N"
-"""What is kept before machine code that calls Numba's functions in C."""
+"""The byte kept before machine code that calls Numba's functions in C."""
 
 
-def _found(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
-    """(the name of a kernel, its machine code): from disk, or else compiled and kept there."""
+def _kernel_code(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
+    """Returns a kernel's name and machine code: from disk, or else compiled and kept there."""
     key = hashlib.sha256(repr((content(function), kinds, _identity())).encode()).hexdigest()
     name = f"kernel_{key}"
     if (kept := CPU.find(name)) is not None:
@@ -105,7 +105,7 @@ def _found(function: Any, kinds: tuple[Any, ...]) -> tuple[str, MachineCode]:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Let nobody look for cycles within the block: a compiler makes many objects that live on."""
+    """Suspend the garbage collector within the block: a compiler makes many objects that live on."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -117,11 +117,11 @@ def without_garbage_collection() -> Iterator[None]:
 
 @lru_cache(maxsize=1)
 def _identity() -> tuple[Any, ...]:
-    """What machine code depends on beside the function: versions, our own compiler's text, and the processor."""
+    """Returns what machine code depends on beside the function: versions, our compiler's text, and the processor."""
     from llvmlite import binding as llvm
 
     here = Path(__file__)
-    text = b"".join(here.with_name(f"{name}.py").read_bytes() for name in ("alike", "compiler", "entry", "target"))
+    text = b"".join(here.with_name(f"{name}.py").read_bytes() for name in ("compiler", "entry", "reuse_ir", "target"))
     processor = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), llvm.get_process_triple()
     versions = version("numba"), version("llvmlite"), np.__version__, platform.python_version()
     return hashlib.sha256(text).hexdigest(), *versions, *processor
@@ -140,7 +140,7 @@ def _prepare() -> Any:
 
 
 def _loaded(name: str, made: MachineCode, kinds: tuple[Any, ...]) -> Callable[..., Any]:
-    """What calls machine code with a tuple of arguments, if they are of those kinds; else it gives NotImplemented."""
+    """Makes a function that calls machine code with a tuple of arguments; NotImplemented if the kinds are others."""
     from llvmlite import binding as llvm
 
     if made.calls_numba:

@@ -1,4 +1,4 @@
-"""What compiled functions are made of, before anything is compiled: helpers beside plain functions."""
+"""Parts of compiled functions before anything is compiled: helpers beside plain functions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ tools = Tools()
 
 
 class Helper(Opaque):
-    """What compiled functions call, beside plain functions; it cannot be called from Python.
+    """A callee of compiled functions beside plain functions; it cannot be called from Python.
 
     parts: the functions that it is made of.  by_types: what is compiled knows of these functions only the types that
     they take and return.
@@ -79,7 +79,7 @@ def operation(emitter: Callable[..., Any]) -> Any:
 
 @operation
 def interrupted(typing):
-    """Must the loop end? A load and a branch, unless some call was interrupted (`kernels.interrupts`)."""
+    """True if the loop must end: a load and a branch, unless some call was interrupted (`kernels.interrupts`)."""
 
     def emit(context, builder, signature, args):
         ir, module, cgutils = tools.ir, builder.module, tools.cgutils
@@ -109,7 +109,7 @@ def made_for(*parts: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def label(function: FunctionType) -> str:
-    """What a kernel is for: the semiring and dtype of the terms that it is made with, or else its module's subject."""
+    """Returns the label of a kernel: the semiring and dtype of its terms, or else its module's subject."""
     for value in references(function).values():
         if isinstance(value, FunctionType) and (named := getattr(value, "made_for", "")):
             return named

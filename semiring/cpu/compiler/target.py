@@ -97,7 +97,7 @@ TYPES, INSTRUCTIONS = templates.Registry(), imputils.Registry(NAME)
 
 
 class OfNumbers(templates.AbstractTemplate):
-    """What some numbers have in common: their minimum and maximum. Numba compiles a function for each."""
+    """Types min and max of numbers, for which Numba compiles a function each."""
 
     metadata = {"target": NAME}
 
@@ -188,7 +188,7 @@ target_extension.dispatcher_registry[Kernels] = Dispatcher
 
 @lru_cache(maxsize=2)
 def contexts(everything: bool) -> tuple[Any, Any]:
-    """What types and what lowers kernels: as the target knows it, or with everything that Numba knows."""
+    """Returns the contexts that type and lower kernels: the target's own, or with everything that Numba knows."""
     known = cpu_target if everything else Dispatcher.targetdescr
     with override(everything):
         known.typing_context.refresh()

@@ -12,11 +12,11 @@ import numpy as np
 
 from formats import CSB
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
 
 
-@stored(CSB)
+@loops_for(CSB)
 class Blocks(Loops):
     """A piece is rows of blocks."""
 
@@ -51,8 +51,5 @@ class Blocks(Loops):
     def pieces(self, A: CSB, per_thread: int) -> list[Piece]:
         return cut_evenly(A.strips, per_thread)
 
-    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        self._gather((A.starts, *A.offsets, A.values), A.grid[1], A.block, x, y, start, stop)
-
-    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter((A.starts, *A.offsets, A.values), A.grid[1], A.block, x, y, start, stop)
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        return (A.starts, *A.offsets, A.values), A.grid[1], A.block

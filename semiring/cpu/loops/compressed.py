@@ -8,18 +8,15 @@ import numpy as np
 
 from formats import CSC, CSR
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
 
-ANY = np.ones(1, bool)
-"""In the place of a mask, where there is none."""
 
-
-@stored(CSR, CSC)
+@loops_for(CSR, CSC)
 class Compressed(Loops):
-    """A row ends early where its sum is final, and is left out where nobody asks for it."""
+    """A row ends early where its sum is final, and is left out where a mask excludes it."""
 
-    turned = True
+    turned = masks = True
 
     def __init__(self, t: Terms) -> None:
         zero, add, product, relax, terminal = t.zero, t.add, t.product, t.relax, t.terminal
@@ -37,7 +34,8 @@ class Compressed(Loops):
                 y[i] = total
 
         @t.compiled
-        def scatter(indptr, indices, values, x, y, start, stop):
+        def scatter(matrix, x, y, start, stop):
+            indptr, indices, values = matrix
             for i in range(start, stop):
                 if x[i] != zero:
                     for e in range(indptr[i], indptr[i + 1]):
@@ -45,8 +43,8 @@ class Compressed(Loops):
                         y[k] = add(y[k], product(values[e], x[i]))
 
         @t.compiled
-        def push(indptr, indices, values, rows, weights, y, reached):
-            count = 0
+        def push(matrix, rows, weights, y, reached):
+            (indptr, indices, values), count = matrix, 0
             for f in range(rows.size):
                 row, weight = np.uintp(rows[f]), weights[f]
                 for e in range(np.uintp(indptr[row]), np.uintp(indptr[row + np.uintp(1)])):
@@ -58,12 +56,5 @@ class Compressed(Loops):
     def pieces(self, A: Any, per_thread: int) -> list[Piece]:
         return cut_evenly(A.indptr, per_thread)
 
-    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        mask = ANY if allowed is None else allowed
-        self._gather((A.indptr, A.indices, A.values), x, y, mask, allowed is not None, start, stop)
-
-    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter(A.indptr, A.indices, A.values, x, y, start, stop)
-
-    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
-        return self._push(A.indptr, A.indices, A.values, rows, weights, y, reached)
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        return ((A.indptr, A.indices, A.values),)

@@ -9,14 +9,15 @@ import numpy as np
 from formats import Dense
 
 from ..lanes import across, filled, on_stack
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut, get_threads
-from .compressed import ANY
 
 
-@stored(Dense)
+@loops_for(Dense)
 class EveryPosition(Loops):
     """A piece is rows. Booleans are bytes, hence `number`."""
+
+    masks = True
 
     def __init__(self, t: Terms) -> None:
         zero, add, product, terminal, number = t.zero, t.add, t.product, t.terminal, t.number
@@ -58,13 +59,14 @@ class EveryPosition(Loops):
                         y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
 
         @t.compiled
-        def push(values, fill, rows, weights, y):
+        def push(values, fill, rows, weights, y, reached):
             for f in range(rows.size):
                 i = np.uintp(rows[f])
                 for k in range(values.shape[1]):
                     a = values[i, k]
                     t = product(number(a), weights[f])
                     y[k] = add(y[k], t if (a != fill) & (a == a) else zero)
+            return y.size  # rows reach everywhere
 
         self._gather, self._scatter, self._push = gather, scatter, push
 
@@ -72,13 +74,5 @@ class EveryPosition(Loops):
         nrows = A.values.shape[0]
         return cut(nrows, max(1, -(-nrows // (get_threads() * per_thread))), A.values.size)
 
-    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        mask = ANY if allowed is None else allowed
-        self._gather(A.values, A.fill, x, y, mask, allowed is not None, start, stop)
-
-    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter(A.values, A.fill, x, y, start, stop)
-
-    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
-        self._push(A.values, A.fill, rows, weights, y)
-        return y.size  # rows reach everywhere
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        return A.values, A.fill

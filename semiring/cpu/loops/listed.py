@@ -9,14 +9,14 @@ import numpy as np
 
 from formats import COO
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_at_segments
 
 BLOCK = 2048
 """Entries that are multiplied before they are added up: 8 to 16 KiB of products."""
 
 
-@stored(COO)
+@loops_for(COO)
 class Listed(Loops):
     """A piece is a part of the list that cuts no row."""
 
@@ -62,14 +62,8 @@ class Listed(Loops):
     def pieces(self, A: Any, per_thread: int) -> list[Piece]:
         return cut_at_segments(A.outer, per_thread)
 
-    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        self._gather(A.outer, A.inner, A.values, x, y, start, stop)
-
-    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter(A.outer, A.inner, A.values, x, y, start, stop)
-
-    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
-        return self._push(A.outer, A.inner, A.values, rows, weights, y, reached)
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        return A.outer, A.inner, A.values
 
 
 def scatter_list(t: Terms) -> Callable[..., None]:

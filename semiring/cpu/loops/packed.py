@@ -9,16 +9,15 @@ import numpy as np
 from formats import CompressedCSR, Matrix
 from formats.storage.orientation import by_columns, by_rows
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
-from .compressed import ANY
 
 
-@stored(CompressedCSR)
+@loops_for(CompressedCSR)
 class Packed(Loops):
-    """A row ends early where its sum is final, and is left out where nobody asks for it."""
+    """A row ends early where its sum is final, and is left out where a mask excludes it."""
 
-    turned = True
+    turned = masks = True
 
     def __init__(self, t: Terms) -> None:
         from ..packed import group, offset
@@ -79,17 +78,5 @@ class Packed(Loops):
     def along(cls, A: Matrix, axis: int) -> Matrix:
         return by_rows(A) if axis == 0 else by_columns(A)
 
-    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        mask = ANY if allowed is None else allowed
-        self._gather(_rows(A), x, y, mask, allowed is not None, start, stop)
-
-    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter(_rows(A), x, y, start, stop)
-
-    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
-        return self._push(_rows(A), rows, weights, y, reached)
-
-
-def _rows(A: CompressedCSR) -> tuple[np.ndarray, ...]:
-    """What each loop takes first."""
-    return A.indptr, A.words, A.bases, A.starts, A.values
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        return ((A.indptr, A.words, A.bases, A.starts, A.values),)

@@ -8,14 +8,14 @@ import numpy as np
 
 from formats import ELL
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut, get_threads
 
 BLOCK = 1 << 14
 """Rows whose part of y stays in the L1 cache while slots stream by."""
 
 
-@stored(ELL)
+@loops_for(ELL)
 class Padded(Loops):
     """A piece is rows; slot by slot of all of them, or row by row where the first term decides."""
 
@@ -61,11 +61,5 @@ class Padded(Loops):
         nrows = A.indices.shape[1]
         return cut(nrows, max(1, -(-nrows // (get_threads() * per_thread))), A.indices.size)
 
-    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        self._gather(A.indices, A.values, x, y, start, stop)
-
-    def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
-        self._scatter(A.indices, A.values, x, y, start, stop)
-
-    def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
-        return self._push(A.indices, A.values, rows, weights, y, reached)
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        return A.indices, A.values

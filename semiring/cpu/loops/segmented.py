@@ -8,12 +8,12 @@ import numpy as np
 
 from formats import SegmentedCOO
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
 from .listed import scatter_list
 
 
-@stored(SegmentedCOO)
+@loops_for(SegmentedCOO)
 class Segmented(Loops):
     """A piece is segments. The part of y, or of x, that a segment has stays in the cache."""
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from formats import SELL
 
-from ..storage import Loops, Piece, Terms, stored
+from ..storage import Loops, Piece, Terms, loops_for
 from ..threads import cut_evenly
 
 
-@stored(SELL)
+@loops_for(SELL)
 class Sell(Loops):
     """A piece is chunks. The totals of a chunk's rows stay in a cache while its slots stream by."""
 
@@ -78,15 +78,15 @@ class Sell(Loops):
     def pieces(self, A: Any, per_thread: int) -> list[Piece]:
         return cut_evenly(A.starts, per_thread)
 
-    def gather(self, A: Any, x: np.ndarray, y: np.ndarray, allowed: np.ndarray | None, start: int, stop: int) -> None:
-        self._gather((A.indices, A.values, A.starts, A.rows), A.chunk, x, y, start, stop)
+    def arrays(self, A: Any) -> tuple[Any, ...]:
+        return (A.indices, A.values, A.starts, A.rows), A.chunk
 
     def scatter(self, A: Any, x: np.ndarray, y: np.ndarray, start: int, stop: int) -> None:
         if self._in_order:  # of as many rows as the chunks have
             start, stop = (min(c * A.chunk, A.rows.size) for c in (start, stop))
             self._scatter_in_order((A.indices, A.values, A.starts, A.positions), A.chunk, x, y, start, stop)
         else:
-            self._scatter((A.indices, A.values, A.starts, A.rows), A.chunk, x, y, start, stop)
+            super().scatter(A, x, y, start, stop)
 
     def push(self, A: Any, rows: np.ndarray, weights: np.ndarray, y: np.ndarray, reached: np.ndarray) -> int:
         return self._push((A.indices, A.values, A.starts, A.positions), A.chunk, rows, weights, y, reached)

@@ -13,7 +13,7 @@ def check() -> None:
     except ValueError:
         return
     places = (spec and spec.submodule_search_locations) or ()
-    if spec is None or any((Path(place) / "siblings.py").exists() for place in places):
+    if spec is None or any((Path(place) / "import_conflicts.py").exists() for place in places):
         return
     raise ImportError(
         f"{spec.origin or ', '.join(places)} has the name of the package 'semiring', which algorithms need, and Python "

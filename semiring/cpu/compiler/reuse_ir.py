@@ -38,7 +38,7 @@ class Known:
 
 
 def key_of(function: FunctionType, arguments: tuple[Any, ...], way: Any) -> tuple[Any, ...]:
-    """What functions have in common that differ at most in what they call."""
+    """Returns the key that functions share which differ at most in what they call."""
     others = tuple((name, _but_called(value)) for name, value in references(function).items())
     return content_of_code(function.__code__), repr(function.__defaults__), others, arguments, way
 
@@ -68,7 +68,7 @@ def like(known: Known, function: FunctionType, lower: Any) -> Any:
 
 
 def _renamed(known: Any, names: dict[str, str], libraries: dict[Any, Any]) -> Any:
-    """What was lowered, under a name of its own and with calls of other functions."""
+    """Copies a lowered function under a name of its own, with calls of other functions."""
     described, own = copy(known.fndesc), known.fndesc.mangled_name
     described.mangled_name = names[own] = f"{own}.{next(_numbers)}"
     library = known.target_context.codegen().create_library(known.library.name)
@@ -94,7 +94,7 @@ def _called(value: Any) -> list[FunctionType]:
 
 
 def _but_called(value: Any) -> Any:
-    """What a name stands for, but of functions that are called only the parameters."""
+    """Returns the content that a name stands for; of functions that are called, only the parameters."""
     if isinstance(value, FunctionType):
         code = value.__code__
         return "called", code.co_varnames[: code.co_argcount], repr(value.__defaults__)
@@ -104,7 +104,7 @@ def _but_called(value: Any) -> Any:
 
 
 def _pairs(first: FunctionType, second: FunctionType) -> dict[FunctionType, FunctionType] | None:
-    """What the second function calls where the first calls each; None where that is not one."""
+    """Pairs the functions that the first calls with those that the second calls there; None if they do not pair."""
     pairs = dict[FunctionType, FunctionType]()
     both = zip(references(first).values(), references(second).values(), strict=True)
     for one, other in both:
