@@ -51,7 +51,7 @@ COUNTERS = 1024
 COUNTED = {True: 1 << 20, False: 1 << 28}
 """Numbers that are counted at a time on the host (True), where NumPy makes them 64-bit integers first, and on a GPU."""
 SPARED = 8
-"""Of a GPU's memory an array that is shortened keeps all, where what is left over is less than one part in so many."""
+"""A GPU array that is shortened keeps its memory if less than one part in so many is left over."""
 
 MAGNITUDE = np.uint32(0x7FFFFFFF)
 """The bits of a float32 but for its sign."""
@@ -65,11 +65,11 @@ _DLPACK_CUDA = (2, 13)
 
 
 NO_ROOM_TO_SORT = "std::bad_alloc"
-"""What CuPy's sorts say where there is no room for them."""
+"""The message of CuPy's sorts where there is no room for them."""
 
 
 def out_of_memory(error: MemoryError, what: object) -> OutOfDeviceMemory:
-    """What to raise, with the sizes in its message, for CuPy's own error while doing `what`.
+    """Returns the error to raise, with the sizes in its message, for CuPy's own error while doing `what`.
 
     For `except cupy.cuda.memory.OutOfMemoryError as error: raise out_of_memory(error, what) from error`.
     """
@@ -96,7 +96,7 @@ def differs(x: Array, other: Any) -> Array:
 
 
 def all_of(flags: Array) -> bool:
-    """Are all Booleans True? On a GPU by a minimum of bytes, as CuPy would compile a kernel for `all`, in seconds."""
+    """True if all Booleans are. On a GPU by a minimum of bytes: CuPy would compile a kernel for `all`, in seconds."""
     if isinstance(flags, np.ndarray):
         return bool(flags.all())
     return flags.size == 0 or bool(flags.view(np.uint8).min())
@@ -120,7 +120,7 @@ def compared_bits(x: Array, other: Any, compare: Any) -> Array:
 
 
 def counts(numbers: Array, size: int) -> Array:
-    """(size,), 64-bit integers: how often each of 0 … size - 1 is among the numbers, which are below `size`."""
+    """Counts how often each of 0 … size - 1 is among the numbers, which are below `size`: (size,), 64-bit integers."""
     xp, most = namespace(numbers), max(size, numbers.size)
     step = COUNTED[xp is np] + size
     if numbers.size > step:
@@ -337,7 +337,7 @@ def narrowed(values: Array) -> Array:
 
 
 def has_dtype(obj: object) -> bool:
-    """Did `obj` come with a dtype, as arrays and tensors do and a list of numbers does not?"""
+    """True if `obj` came with a dtype, as arrays and tensors do and a list of numbers does not."""
     return is_array(obj) or any(hasattr(obj, name) for name in ("dtype", "__cuda_array_interface__", "__dlpack__"))
 
 
@@ -367,7 +367,7 @@ def astype(values: Array, dtype: np.dtype) -> Array:
 
 
 def fits(values: Array, dtype: DTypeLike) -> bool:
-    """Can the integer `dtype` hold all of the integers `values`?"""
+    """True if the integer `dtype` can hold all of the integers `values`."""
     info = np.iinfo(dtype)
     return values.size == 0 or (int(values.min()) >= info.min and int(values.max()) <= info.max)
 
@@ -422,7 +422,7 @@ def refuse(indices: Array, name: str, bound: int, low: int = 0) -> NoReturn:
 
 
 def looked_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]] | None:
-    """Of arrays of integers, each with a bound: (is one not in [0, bound)? do they not ascend?).
+    """Tells of each array of integers, which has a bound, if one is not in [0, bound), and if they do not ascend.
 
     None unless all of them are on one GPU, where one wait tells all.
     """
@@ -460,7 +460,7 @@ def contiguous(array: Array) -> Array:
 
 
 def is_mapped(array: Any) -> bool:
-    """Is the array's memory a file's, of which only what is looked at is in memory?"""
+    """True if the array's memory is a file's, of which only what is looked at is in memory."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap):
             return True

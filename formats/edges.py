@@ -37,9 +37,11 @@ from .storage.compressed import CSR, compress, index_types
 from .storage.pieces import ranges
 
 IN_ORDER, SORTED, COMBINED, REPEATED, SUMMED = 10, 18, 28, 28, 24
-"""Bytes that `from_edges` holds beside the arrays it was given: for an edge of many in order; for one that is sorted,
-beside a copy of it; likewise for one of many of which some repeat others, and for each that does; and for integers that
-are added up."""
+"""Bytes that `from_edges` holds beside the arrays it was given, for each edge.
+
+Many edges in order; others, which are sorted, beside a copy; many of which some repeat others, and for each that
+does; integers that are added up.
+"""
 FEW, PARTS = {True: 1 << 20, False: 1 << 26}, {True: 16, False: 64}
 """Edges that are sorted at once on the host (True) and on a GPU; of more, one part in so many, or a row."""
 LOOKED_AT = {True: 1 << 20, False: 1 << 27}
@@ -184,7 +186,7 @@ def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int,
 
 
 def _ascend(rows: Array, cols: Array) -> bool:
-    """Does every edge but the first come strictly after the one before?"""
+    """True if every edge but the first comes strictly after the one before."""
     step = LOOKED_AT[same_place(rows).on_host]
     for start in range(0, rows.size - 1, step):
         row, col = rows[start : start + step + 1], cols[start : start + step + 1]

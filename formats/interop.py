@@ -66,7 +66,7 @@ def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: Duplicat
 
 
 def _is_cupyx(obj: object) -> bool:
-    """Is `obj` one of CuPy's sparse matrices? Imports nothing."""
+    """True if `obj` is one of CuPy's sparse matrices. Imports nothing."""
     sparse = sys.modules.get("cupyx.scipy.sparse")
     return sparse is not None and bool(sparse.issparse(obj))
 

@@ -214,7 +214,7 @@ class SparseVector(Arithmetic["SparseVector"]):
 
     @at_home
     def __str__(self) -> str:
-        """What `repr` says and, of a short vector, the values in their places."""
+        """Shows what `repr` says and, if the vector is short, the values in their places."""
         return f"{self!r}\n{self._grid()}".rstrip()
 
     @at_home
@@ -232,7 +232,7 @@ class SparseVector(Arithmetic["SparseVector"]):
 
 
 def is_scalar(obj: Any) -> bool:
-    """Is `obj` a single value: neither a vector nor something with dimensions?"""
+    """True if `obj` is a single value: neither a vector nor something with dimensions."""
     if isinstance(obj, int | float):
         return True
     return not isinstance(obj, SparseVector) and (obj.ndim if is_array(obj) else np.ndim(obj)) == 0

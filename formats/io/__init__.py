@@ -146,7 +146,7 @@ def read(
 
 
 def content_of(name: str, format: str | None = None, progress: bool | None = None, force: bool = False) -> Content:
-    """What a file holds, before it is a matrix."""
+    """Reads what a file holds, before it is a matrix."""
     if mapped.is_folder(name):
         return mapped.read(name, force)
     with open_source(name, progress, force) as source:
@@ -161,7 +161,7 @@ def listed(labels: Array | range) -> Array:
 def _in_parts(
     name: str, group: Group, format: str | None, directed: bool, dtype: DTypeLike | None, force: bool
 ) -> tuple[Partitioned, Array | range]:
-    """(the matrix in parts, the vertices' ids) of a file that several processes read."""
+    """Returns (the matrix in parts, the vertices' ids) of a file that several processes read."""
     shares.first_steps(group, name, (format, directed, dtype))
     if mapped.is_folder(name) and directed and dtype is None:
         return shares.read_folder(name, group)
@@ -217,13 +217,13 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
 
 
 def has_banner(path: Path) -> bool:
-    """Does the file's first line say what kind it is, whatever its suffix?"""
+    """True if the file's first line says what kind it is, whatever its suffix."""
     with open_source(os.fspath(path), False) as source:
         return _kind_of_banner(source) is not None
 
 
 def keeps_labels(path: Path) -> bool:
-    """Can the file format that the suffix names hold vertex ids of any kind?"""
+    """True if the file format that the suffix names can hold vertex ids of any kind."""
     if _is_folder_to_write(os.fspath(path)):
         return True
     return _kinds_with_suffix_of(os.fspath(path))[-1].keeps_labels

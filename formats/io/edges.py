@@ -81,7 +81,7 @@ class Edges:
 
 
 def both_ways(src: Array, dst: Array) -> tuple[Array, Array]:
-    """(the numbers of edges, each twice if it is no self-loop; is it the reverse that is meant?)."""
+    """Returns (the numbers of edges, each twice if it is no self-loop; if the reverse is meant)."""
     twice = 1 + (src != dst)
     again = np.ones(int(twice.sum()), bool)
     again[np.cumsum(twice) - twice] = False
@@ -89,7 +89,7 @@ def both_ways(src: Array, dst: Array) -> tuple[Array, Array]:
 
 
 def are_many(edges: int) -> bool:
-    """Are so many edges worth compiled loops, which take as long to load as MANY_TO_LOAD edges without them?"""
+    """True if compiled loops pay, which take as long to load as MANY_TO_LOAD edges take without them."""
     return edges >= (MANY_EDGES if f"{__package__}.compiled" in sys.modules else MANY_TO_LOAD)
 
 

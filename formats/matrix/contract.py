@@ -32,7 +32,7 @@ INSIDE = frozenset(
 
 
 class Storage:
-    """What a matrix is stored as: dataclass fields, some of them arrays of one device.
+    """The arrays and numbers that a matrix is stored as: dataclass fields, some of them arrays of one device.
 
     `major` is the axis along which entries are grouped: 0 where a row's entries lie together, 1 where a column's do.
     """
@@ -41,7 +41,7 @@ class Storage:
     """Every format by its lower-case name."""
 
     in_parts: ClassVar[bool] = False
-    """Does a matrix of this kind lie in parts, some of them perhaps with other processes? See `formats.parts`."""
+    """True if a matrix of this kind lies in parts, some of them perhaps with other processes. See `formats.parts`."""
 
     values: Array
     shape: tuple[int, int]
@@ -56,7 +56,7 @@ class Storage:
         return self
 
     def __dir__(self) -> list[str]:
-        """What users ask of a matrix, as completion shows it."""
+        """Lists what users ask of a matrix, as completion shows it."""
         return [name for name in super().__dir__() if name not in INSIDE]
 
     # --- how large ------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class Storage:
         return find_place(device)
 
     def is_in(self, place: Place) -> bool:
-        """Is all of the matrix in a place?"""
+        """True if all of the matrix is in a place."""
         return self.place is place
 
     @property
@@ -103,7 +103,7 @@ class Storage:
 
     @property
     def stored(self) -> Array:
-        """(nnz,), the values of the entries, in the format's own order."""
+        """The values of the entries, (nnz,), in the format's own order."""
         return self.values
 
     @property
@@ -123,12 +123,12 @@ class Storage:
 
     @property
     def resident(self) -> int:
-        """Of `nbytes`, those that kernels read without the bus: all, but of a matrix moved with `resident=`."""
+        """The bytes of `nbytes` that kernels read without the bus: all, but of a matrix moved with `resident=`."""
         return self.nbytes - sum(map(elsewhere, self.arrays))
 
     @cached_property
     def all_resident(self) -> bool:
-        """Do kernels read all of it without the bus? Every algorithm asks, so the answer is kept."""
+        """True if kernels read all of it without the bus. Every algorithm asks, so the answer is kept."""
         return self.resident == self.nbytes
 
     @property
@@ -167,11 +167,11 @@ class Storage:
 
     @property
     def _index_dtype(self) -> np.dtype:
-        """Of the indices that the matrix has as CSR, CSC or COO."""
+        """The dtype of the indices that the matrix has as CSR, CSC or COO."""
         return index_dtype(*self.shape, self.nnz)
 
     def _suits(self, options: dict[str, Any]) -> bool:
-        """Does the matrix have these options already?"""
+        """True if the matrix has these options already."""
         return True
 
     # --- its parts ------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class Storage:
         return tuple(array for arrays in parts for array in arrays)
 
     def of_each(self, found: T) -> list[T]:
-        """What each process has found that holds a part of the matrix: here it is one."""
+        """Returns the answers of all processes that hold a part of the matrix: here there is one."""
         return [found]
 
     # --- what is kept ---------------------------------------------------------------------------------------------
@@ -205,12 +205,12 @@ class Storage:
 
     @property
     def on_disk(self) -> bool:
-        """Are its arrays mapped files, see `open_mapped`? Then nothing as large is made beside them unasked."""
+        """True if its arrays are mapped files, see `open_mapped`. Nothing as large is then made beside them unasked."""
         return self.keep(ON_DISK, lambda: any(map(is_mapped, self.components)))
 
     @property
     def streams(self) -> bool:
-        """Is it on disk, and larger than the memory that is left? Then its rows are read in their order."""
+        """True if it is on disk, and larger than the memory that is left. Its rows are then read in their order."""
         return self.on_disk and (left := self.place.available_bytes()) is not None and self.nbytes > left
 
     def keep(self, fact: Fact[T], make: Callable[[], T], *given: Any) -> T:
@@ -225,7 +225,7 @@ class Storage:
             return kept.setdefault(key, make())
 
     def keeps(self, fact: Fact[Any], *given: Any) -> bool:
-        """Is the fact kept?"""
+        """True if the fact is kept."""
         return ((fact, *given) if given else fact) in self._kept
 
     def known(self, fact: Fact[T], *given: Any) -> T | None:
@@ -286,7 +286,7 @@ def _bytes_of(kept: Any, seen: set[int]) -> int:
 
 
 def as_shape(shape: Shape) -> tuple[int, int]:
-    """(nrows, ncols) from a pair, or from n for a square matrix; ValueError if negative."""
+    """Returns (nrows, ncols) from a pair, or from n for a square matrix; ValueError if negative."""
     pair = (shape, shape) if isinstance(shape, int | np.integer) else tuple(shape)
     if len(pair) != 2:
         raise ValueError(f"shape must be n or (nrows, ncols), got {shape!r}")

@@ -1,4 +1,4 @@
-"""What a matrix becomes: a matrix of another format, a list of edges, a dense array, or another library's matrix."""
+"""Conversions of a matrix: to another format, a list of edges, a dense array, or another library's matrix."""
 
 from __future__ import annotations
 

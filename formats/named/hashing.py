@@ -27,7 +27,7 @@ MANY = 1 << 18  # from which compiled loops pay, with the time to load them
 
 
 def numbered_texts(column: Sequence[Any] | Array) -> tuple[Array, list[str]] | None:
-    """(the number of each text, the distinct ones as they come); None if there is anything but text."""
+    """Returns (the number of each text, the distinct ones as they come); None if there is anything but text."""
     table, parts = Table(), []
     for k in range(0, len(column), BLOCK):
         block = column[k : k + BLOCK]
@@ -106,7 +106,7 @@ def hash_of(text, i, length):
 
 
 def is_name(text, i, length, words, begin):
-    """Is it the name whose words begin there?"""
+    """True if the words of the name begin there."""
     if words[begin] != np.uint64(length):
         return False
     for k in range(0, length, 8):

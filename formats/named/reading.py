@@ -81,12 +81,12 @@ class Reader:
 
     @property
     def what(self) -> tuple[str, str, str]:
-        """What errors call the columns of the edges."""
+        """The words by which errors call the columns of the edges."""
         names = [*self.layout.names, "none"]
         return f"source {names[0]!r}", f"target {names[1]!r}", f"weight {names[2]!r}"
 
     def read(self) -> tuple[list[Coded], Any, list[Any]]:
-        """(both columns of names, the weights, the other columns)."""
+        """Reads (both columns of names, the weights, the other columns)."""
         layout, syntax = self.layout, self.layout.syntax
         found: Sequence[Any] | None = None
         marks = "".join(MARKS) if syntax.comment is None else syntax.comment
@@ -196,7 +196,7 @@ class Reader:
 
 
 def _hint(text: str) -> str:
-    """What may be wrong with a text that is no number."""
+    """Hints at what may be wrong with a text that is no number."""
     if re.fullmatch(r"[-+]?[0-9][0-9.,_ '\u00a0\u202f]*", text.strip()):
         return ": numbers have a decimal point, and nothing between thousands"
     return ""
@@ -209,7 +209,7 @@ def _cleaned(column: Coded) -> Coded:
 
 
 def is_edge_list(path: str) -> bool:
-    """Is a table, of which nothing is asked, one for `formats.read`, whose compiled loops take integers as they are?
+    """True if `formats.read`, whose compiled loops take integers, can read a table of which nothing is asked.
 
     Then its columns are in the usual order, and its first edge has two integers. No name is written like 007, and no
     line can be either a comment or an edge. A later line may still be of another kind.

@@ -126,7 +126,7 @@ class Partitioned(Matrix, listed=False):
         return CSR.predicted_nbytes(A)
 
     def _place_of(self, device: Device | Place) -> Place:
-        """Of several processes "cuda" gives each a GPU of its own, if there are enough. It is current from now on."""
+        """Gives each of several processes a GPU of its own for "cuda", if there are enough, and makes it current."""
         if device != "cuda" or self.group.size == 1:
             return super()._place_of(device)
         ordinal = self.group.number_here() % cupy().cuda.runtime.getDeviceCount()
@@ -453,7 +453,7 @@ def _scattered(A: Matrix | None, group: Group, given: list[bool]) -> Partitioned
 
 
 def _arrays(A: CSR, start: int, stop: int) -> tuple[Array, Array, Array]:
-    """(lengths, columns, values) of some rows."""
+    """Returns (lengths, columns, values) of some rows."""
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     lengths = np.diff(A.indptr[start : stop + 1]).astype(np.int64)
     return lengths, A.indices[first:last].astype(np.int64), np.ascontiguousarray(A.values[first:last])
@@ -534,13 +534,13 @@ def entries_between(indptr: Array, starts: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def there(place: Place, function: Callable[..., T], *args: Any) -> T:
-    """What a function makes where a part is."""
+    """Runs a function where a part is, and returns its result."""
     with place.scope():
         return function(*args)
 
 
 def mirrored(A: Matrix, B: Matrix) -> tuple[bool, bool]:
-    """Have two strips the same positions, and the same values, too?"""
+    """Tells if two strips have the same positions, and the same values, too."""
     (u, v, a), (s, t, b) = A.to_edges(), B.to_edges()
     same = u.size == s.size and all_of(equals(u, s)) and all_of(equals(v, t))
     return same, same and all_of(equals(a, b))
@@ -586,7 +586,7 @@ def _(A: Partitioned, like: Any = None) -> Partitioned:
 
 
 def entries_of(A: Partitioned) -> tuple[Array, Array, Array]:
-    """(rows, columns, values) of the strips of this process, by rows of the whole."""
+    """Returns (rows, columns, values) of the strips of this process, by rows of the whole."""
     with A.group.guarded("entries"):
         listed: list[Any] = [
             (*(brought(x, A.place) for x in there(part.place, part.to_edges)), start)

@@ -38,7 +38,7 @@ from ..places import place_of
 from .coo import COO
 
 Lines: TypeAlias = tuple[Array, Array, Array, tuple[int, int]]
-"""(indptr, indices, values, shape)."""
+"""The tuple (indptr, indices, values, shape)."""
 
 PIECE = 1 << 22
 """Entries that are moved to the other orientation at a time: their rows are moved in less than half a second."""
@@ -228,7 +228,7 @@ def check_starts(name: str, starts: Array, total: int, count: int, part: str, of
 
 
 def out_of_order_within(indptr: Array, indices: Array) -> Array:
-    """For each entry but the last: does the next one of its row (or column) fail to come strictly after it?"""
+    """Marks each entry but the last whose next one, in its row (or column), does not come strictly after it."""
     broken = indices[1:] <= indices[:-1]
     starts = indptr[1:-1]
     broken[starts[(starts > 0) & (starts < indices.size)] - 1] = False  # between two rows anything goes
@@ -299,7 +299,7 @@ def _(A: CSC) -> CSR:
 
 
 def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """(indptr, indices, values) of the other orientation, by SciPy's counting sort or a stable sort on the device."""
+    """Returns (indptr, indices, values) of the other orientation, by SciPy's counting sort or a sort on the device."""
     if place_of(values).on_host and (indptr.dtype != indices.dtype or indices.size > PIECE):
         return _turned_by_counting(indptr, indices, values, shape[1])
     if place_of(values).on_host:
@@ -387,7 +387,7 @@ def _(A: COO) -> Matrix:
 
 
 def sorted_list(s: Sizes, *_: int) -> int:
-    """Of a list sorted anew: its parts, what sorts them and their order in words; else of what leads there."""
+    """Needs of a list sorted anew: its parts, what sorts them, their order in words; else those of what leads there."""
     if FEW_OF_ALL * s.nnz < s.shape[0]:
         return s.nnz * (2 * s.index + s.value + 5 * WORD)
     return max(list_to_rows(s), s.compressed(0) + s.expand(0))
@@ -413,6 +413,6 @@ def strips(indptr: Array, entries: int) -> Iterator[tuple[int, int]]:
 
 
 def rows_within(A: CSR, start: int, stop: int) -> CSR:
-    """Of A the entries of rows start … stop - 1, as a matrix of A's shape that shares them."""
+    """Returns the entries of rows start … stop - 1 of A, as a matrix of A's shape that shares them."""
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     return CSR.trusted(np.clip(A.indptr, first, last) - first, A.indices[first:last], A.values[first:last], A.shape)

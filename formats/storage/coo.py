@@ -134,5 +134,5 @@ class COO(Matrix):
 
 
 def out_of_order(outer: Array, inner: Array) -> Array:
-    """For each entry but the first: does it fail to come strictly after the one before?"""
+    """Marks each entry but the first that does not come strictly after the one before."""
     return (outer[1:] < outer[:-1]) | ((outer[1:] == outer[:-1]) & (inner[1:] <= inner[:-1]))

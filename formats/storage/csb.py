@@ -50,8 +50,10 @@ from .coo import out_of_order
 from .segmented import SegmentedCOO, segmenting, segments, segments_to_rows
 
 BLOCK = 1 << 14
-"""Rows and columns of a block: 64 KiB of 4-byte values, of which a GPU's multiprocessor holds two and a core's L2 cache
-many."""
+"""Rows and columns of a block: 64 KiB of 4-byte values.
+
+A GPU's multiprocessor holds two of them, and a core's L2 cache many.
+"""
 
 MAX_BLOCK = 1 << 16
 """A row or column within its block is 16 bits."""
@@ -148,7 +150,7 @@ class CSB(Matrix):
 
     @property
     def offsets(self) -> tuple[Array, Array]:
-        """Of every entry its row and its column within the block; column first, of a transpose."""
+        """Returns every entry's row and column within the block; column first, of a transpose."""
         return (self.rows, self.cols) if self.major == 0 else (self.cols, self.rows)
 
     @property
@@ -168,7 +170,7 @@ class CSB(Matrix):
         return self._positions(self.starts.dtype)[1]
 
     def _positions(self, dtype: np.dtype) -> tuple[Array, Array]:
-        """(outer, inner)."""
+        """Returns (outer, inner)."""
         numbers, (_, width) = expand(self.starts), self.grid
         major, minor = self.offsets
         outer = (numbers // max(width, 1)).astype(dtype) * self.block + major.astype(dtype)
@@ -267,7 +269,7 @@ def blocking(s: Sizes, _source: int, target: int) -> int:
 
 
 def blocks_to_rows(s: Sizes, source: int, target: int) -> int:
-    """Of each entry its block, row and column, then as a SegmentedCOO; blocks of columns are turned."""
+    """Needs of a block, row and column for each entry, then of a SegmentedCOO; blocks of columns are turned."""
     blocks = max(source - s.nnz * (4 + s.value), 0) // s.index
     numbers = s.nnz * 6 * s.index + blocks * (2 * s.index + WORD)
     return max(numbers, s.nnz * s.index + segments_to_rows(s))

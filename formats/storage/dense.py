@@ -99,7 +99,7 @@ class Dense(Matrix):
 
     @property
     def present(self) -> Array:
-        """(nrows, ncols), of a transpose (ncols, nrows): where entries are."""
+        """Marks where entries are: (nrows, ncols), of a transpose (ncols, nrows)."""
         return self._present(self.values)
 
     def _present(self, values: Array) -> Array:
@@ -107,7 +107,7 @@ class Dense(Matrix):
 
     @property
     def stored(self) -> Array:
-        """(nnz,), the values of the entries, row by row."""
+        """The values of the entries, (nnz,), row by row."""
         values = self.values.reshape(-1) if self.nnz == self.values.size else self.values[self.present]
         return values.astype(self.dtype, copy=False)
 

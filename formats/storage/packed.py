@@ -54,7 +54,7 @@ MAX_UNQUESTIONED_BYTES = 1 << 16
 """Columns of so few bytes are packed even if that takes more."""
 
 RANGES: Fact[Any] = Fact("ranges of packed columns")
-"""What a matrix keeps between the prediction of its packed bytes and the packing."""
+"""A fact that a matrix keeps between the prediction of its packed bytes and the packing."""
 
 GROUPS_AT_A_TIME = 1 << 14
 """That NumPy packs or unpacks, a lane at a time: what it makes on the way stays in the cache."""
@@ -224,7 +224,7 @@ def max_width(index_type: DTypeLike) -> int:
 def pack(
     indices: Array, check: Callable[[int], None] | None = None, ranges: tuple[Array, Array, int] | None = None
 ) -> tuple[Array, Array, Array]:
-    """(words, bases, starts) of the columns of entries in their order; see `CompressedCSR`.
+    """Packs the columns of entries in their order into (words, bases, starts); see `CompressedCSR`.
 
     check: called with the number of words before they are made.  ranges: see `_ranges`, if they are known.
     """
@@ -243,7 +243,7 @@ def pack(
 
 
 def _on_gpu(array: Array, step: hooks.Hook) -> Callable[..., Any] | None:
-    """What does a step by kernels, for an array on a GPU."""
+    """Finds the function that does a step by kernels, for an array on a GPU."""
     return None if place_of(array).on_host or array.size == 0 else step.answer
 
 
@@ -275,7 +275,7 @@ def unpack(words: Array, bases: Array, starts: Array, dtype: np.dtype) -> Array:
 
 
 def _unpacked_lanes(words: Array, bases: Array, starts: Array, widths: Array, dtype: np.dtype) -> Array:
-    """(32, groups): the columns of some groups."""
+    """Unpacks the columns of some groups: (32, groups)."""
     lanes = namespace(words).empty((GROUP, bases.size), dtype)
     kept = (np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)
     for lane in range(GROUP):
@@ -288,13 +288,13 @@ def _unpacked_lanes(words: Array, bases: Array, starts: Array, widths: Array, dt
 
 
 def _place(lane: int, starts: Array, widths: Array) -> tuple[Array, Array]:
-    """(the word, the bit in it) at which the offset of a lane begins, for each group."""
+    """Finds (the word, the bit in it) at which the offset of a lane begins, for each group."""
     bits = widths * lane
     return starts + (bits >> 5), (bits & 31).astype(np.uint64)
 
 
 def _ranges(indices: Array) -> tuple[Array, Array, int]:
-    """(bases, where their words start, words in all) of the groups of 32 entries.
+    """Finds (bases, where their words start, words in all) of the groups of 32 entries.
 
     A group has as many words as its largest offset has bits.
     """
@@ -313,7 +313,7 @@ def _ranges(indices: Array) -> tuple[Array, Array, int]:
 
 
 def _lanes(indices: Array, groups: slice) -> Array:
-    """(32, groups): entry l of each group in row l, the last entry where the last group has none."""
+    """Arranges entry l of each group in row l, (32, groups), the last entry where the last group has none."""
     xp = namespace(indices)
     part = indices[groups.start * GROUP : groups.stop * GROUP]
     missing = -part.size % GROUP

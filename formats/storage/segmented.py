@@ -228,7 +228,7 @@ def segmenting(s: Sizes) -> int:
 
 
 def segments_to_rows(s: Sizes, *_: int) -> int:
-    """Of each entry its row, then a counting sort, on a GPU a sort; segments of columns are turned."""
+    """Needs of a row for each entry, then of a counting sort, on a GPU a sort; segments of columns are turned."""
     t = s if s.major == 0 else s.T
     sorting = 2 * t.nnz * WORD + t.nnz * t.index + t.shape[0] * WORD if t.on_gpu else 0
     made = t.nnz * t.index + max(t.expand(0) + t.nnz * t.index, sorting + t.compressed(0))

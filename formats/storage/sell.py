@@ -207,7 +207,7 @@ class SELL(Matrix):
 
     @property
     def _lengths(self) -> Array:
-        """(nrows,), the number of entries of the row at each position."""
+        """Counts the entries of the row at each position, (nrows,)."""
         xp, starts = namespace(self.indices), self.starts // self.chunk
         before = xp.zeros((self.indices.size // self.chunk + 1, self.chunk), self.indices.dtype)
         xp.cumsum(self._by_slot >= 0, axis=0, dtype=before.dtype, out=before[1:])
@@ -223,7 +223,7 @@ class SELL(Matrix):
 
     @property
     def positions(self) -> Array:
-        """(nrows,), where each row stands: the inverse of `rows`, made once and kept with the matrix."""
+        """Finds where each row stands, (nrows,): the inverse of `rows`, made once and kept with the matrix."""
         base: Any = self if self.major == 0 else self.T  # which keeps it for both
         return base.keep(POSITIONS, lambda: read_only(positions_of(base.rows)))
 
@@ -309,7 +309,10 @@ def chunks(extent: int, chunk: int) -> int:
 
 
 def sorted_chunks(lengths: Array, chunk: int, window: int) -> tuple[Array, Array]:
-    """(rows, starts) of rows of these lengths, int64: the row at each position, and where each chunk's slots start."""
+    """Returns (rows, starts) of rows of these lengths, int64.
+
+    That is the row at each position, and where each chunk's slots start.
+    """
     xp, nrows = namespace(lengths), lengths.size
     rows, starts = xp.arange(nrows), xp.zeros(chunks(nrows, chunk) + 1, np.int64)
     if nrows == 0:
@@ -324,7 +327,7 @@ def sorted_chunks(lengths: Array, chunk: int, window: int) -> tuple[Array, Array
 
 
 def options_for(A: Matrix, options: dict[str, Any]) -> tuple[int, int]:
-    """(chunk, window) for `A`: as asked for, else its own if it has some, else the format's."""
+    """Returns (chunk, window) for `A`: as asked for, else its own if it has some, else the format's."""
     own = (A.chunk, A.window) if isinstance(A, SELL) else (CHUNK, WINDOW)
     return as_chunk(options.get("chunk", own[0])), as_window(options.get("window", own[1]))
 
@@ -356,7 +359,7 @@ def positions_of(rows: Array) -> Array:
 
 
 def places_of(indptr: Array, rows: Array, starts: Array, chunk: int) -> Array:
-    """(nnz,), for each entry of compressed rows, its place among the slots."""
+    """Finds for each entry of compressed rows, (nnz,), its place among the slots."""
     xp = namespace(indptr)
     chunk_of, lane = xp.divmod(positions_of(rows), chunk)
     first = starts[chunk_of].astype(np.int64) + lane
@@ -371,7 +374,7 @@ def places_of(indptr: Array, rows: Array, starts: Array, chunk: int) -> Array:
 
 
 def placing(s: Sizes, axis: int) -> int:
-    """Of `places_of`: of each entry two words; of each row of its arguments and itself some."""
+    """Needs of `places_of`: two words for each entry; for each row its arguments and it itself."""
     return 2 * s.nnz * WORD + 5 * s.shape[axis] * WORD + (s.expand(axis) if s.on_gpu else 0)
 
 
