@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import index_dtype
+from .arrays import index_dtype, starts_of
 from .storage.compressed import CSR, out_of_order_within
 
 AT_ONCE = 4096
@@ -78,8 +78,7 @@ def adjacency_of(
 
     names: in order; None if they are the numbers themselves.  number: of each name, if that is known.
     """
-    ends = np.zeros(len(adj) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(adj)), out=ends[1:])
+    ends = starts_of(np.fromiter(map(len, adj.values()), np.int64, len(adj)), np.int64)
     listed: Iterator[Hashable] = chain.from_iterable(adj.values())
     dtype = np.int32 if len(adj) < 1 << 31 else np.int64
     if names is None:

@@ -144,12 +144,13 @@ def shortened(array: Array, size: int) -> Array:
     return array[:size] if size * SPARED > array.size * (SPARED - 1) else array[:size].copy()
 
 
-def kept_before(keep: Array, dtype: np.dtype) -> Array:
-    """How many entries are kept before each place, and in all."""
-    xp = namespace(keep)
-    before = xp.zeros(keep.size + 1, dtype)
-    xp.cumsum(keep, dtype=dtype, out=before[1:])
-    return before
+def starts_of(lengths: Array, dtype: DTypeLike) -> Array:
+    """Sums the lengths, or flags, before each place, and all of them: where parts of such lengths begin and end."""
+    xp = namespace(lengths)
+    starts = xp.zeros(lengths.size + 1, dtype)
+    if lengths.size:
+        xp.cumsum(lengths, dtype=dtype, out=starts[1:])
+    return starts
 
 
 def as_array(obj: Any, name: str = "values") -> Array:
@@ -292,6 +293,22 @@ def same_place(*arrays: Array) -> Place:
             where = f"{first} and {other}"
             raise ValueError(f"operands are on different devices ({where}): move one of them with .to(device=…)")
     return first
+
+
+def check_one_length(**arrays: Array) -> None:
+    """ValueError, which names the arrays, unless all of them have one shape."""
+    if len({array.shape for array in arrays.values()}) > 1:
+        names, sizes = [*arrays], [str(array.size) for array in arrays.values()]
+        listed, got = (f"{', '.join(words[:-1])} and {words[-1]}" for words in (names, sizes))
+        raise ValueError(f"{listed} must be of one length, got {got}")
+
+
+def as_integer(name: str, number: Any) -> int:
+    """The number as Python's own; TypeError, which names it, for what is no integer."""
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {number!r}") from None
 
 
 def index_dtype(*extents: int) -> np.dtype:

@@ -20,12 +20,14 @@ from .arrays import (
     as_integers,
     as_values,
     check_not_nan,
+    check_one_length,
     check_range,
     concatenated,
     counts,
     namespace,
     same_place,
     shortened,
+    starts_of,
     supported_dtype,
 )
 from .matrix.base import Matrix
@@ -88,8 +90,7 @@ def from_edges(
     rows, cols = as_integers(src, "src"), as_integers(dst, "dst")
     xp = namespace(rows)
     values = xp.ones(rows.size, supported_dtype(dtype or np.int32)) if weights is None else as_values(weights, dtype)
-    if not rows.size == cols.size == values.size:
-        raise ValueError(f"src, dst and weights must be of one length, got {rows.size}, {cols.size} and {values.size}")
+    check_one_length(src=rows, dst=cols, weights=values)
     place = same_place(rows, cols, values)
     if shape is None:
         shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
@@ -168,10 +169,7 @@ def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int,
     most, entry = max(FEW[place.on_host], rows.size // PARTS[place.on_host]), index_type.itemsize + values.itemsize
     at_a_time = most * (COMBINED + REPEATED + 3 * (index_type.itemsize + entry)) + FINDING * LOOKED_AT[place.on_host]
     place.check_room(what, entry * rows.size + 2 * WORD * (nrows + 1) + at_a_time)
-    starts = xp.zeros(nrows + 1, np.int64)
-    xp.cumsum(counts(rows, nrows), out=starts[1:])
-    cuts = [(first, last) for first, last, *_ in ranges(starts, most)]
-    del starts
+    cuts = [(first, last) for first, last, *_ in ranges(starts_of(counts(rows, nrows), np.int64), most)]
     indptr = xp.zeros(nrows + 1, of_indptr)
     made, weights, upto = xp.empty(rows.size, index_type), xp.empty(rows.size, values.dtype), 0
     for first, last in cuts:

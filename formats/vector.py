@@ -22,6 +22,7 @@ from .arrays import (
     as_values,
     cast,
     check_not_nan,
+    check_one_length,
     check_range,
     contiguous,
     differs,
@@ -80,8 +81,7 @@ class SparseVector(Arithmetic["SparseVector"]):
             raise ValueError(f"size must not be negative, got {size}")
         values = as_values(self.values)
         indices = as_indices(self.indices, "indices", size, index_dtype(size))
-        if indices.shape != values.shape:
-            raise ValueError(f"indices and values must be of one length, got {indices.size} and {values.size}")
+        check_one_length(indices=indices, values=values)
         if bool((indices[1:] < indices[:-1]).any()):
             order = namespace(indices).argsort(indices)
             indices, values = indices[order], values[order]

@@ -6,7 +6,7 @@ A new format is a module that declares a `FileKind`, and a line in `KINDS`.
 from __future__ import annotations
 
 import os
-from typing import Literal, overload
+from typing import Literal, NotRequired, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -37,54 +37,31 @@ KINDS = (  # of kinds that share a suffix the last is the usual one, the others 
 Path = str | os.PathLike[str]
 
 
+class Options(TypedDict, total=False):
+    """The parameters of `read` that do not decide what it returns."""
+
+    format: str | None
+    directed: bool
+    dtype: DTypeLike | None
+    progress: bool | None
+    force: bool
+
+
+class InParts(Options):
+    """The parameters of `read` for several processes."""
+
+    comm: Communicator
+    timeout: NotRequired[float]
+
+
 @overload
-def read(
-    path: Readable,
-    *,
-    format: str | None = ...,
-    directed: bool = ...,
-    dtype: DTypeLike | None = ...,
-    return_labels: Literal[False] = ...,
-    progress: bool | None = ...,
-    force: bool = ...,
-) -> Matrix: ...
+def read(path: Readable, *, return_labels: Literal[False] = ..., **how: Unpack[Options]) -> Matrix: ...
 @overload
-def read(
-    path: Readable,
-    *,
-    format: str | None = ...,
-    directed: bool = ...,
-    dtype: DTypeLike | None = ...,
-    return_labels: Literal[True],
-    progress: bool | None = ...,
-    force: bool = ...,
-) -> tuple[Matrix, Array]: ...
+def read(path: Readable, *, return_labels: Literal[True], **how: Unpack[Options]) -> tuple[Matrix, Array]: ...
 @overload
-def read(
-    path: Readable,
-    *,
-    format: str | None = ...,
-    directed: bool = ...,
-    dtype: DTypeLike | None = ...,
-    return_labels: Literal[False] = ...,
-    progress: bool | None = ...,
-    force: bool = ...,
-    comm: Communicator,
-    timeout: float = ...,
-) -> Partitioned: ...
+def read(path: Readable, *, return_labels: Literal[False] = ..., **how: Unpack[InParts]) -> Partitioned: ...
 @overload
-def read(
-    path: Readable,
-    *,
-    format: str | None = ...,
-    directed: bool = ...,
-    dtype: DTypeLike | None = ...,
-    return_labels: Literal[True],
-    progress: bool | None = ...,
-    force: bool = ...,
-    comm: Communicator,
-    timeout: float = ...,
-) -> tuple[Partitioned, Array]: ...
+def read(path: Readable, *, return_labels: Literal[True], **how: Unpack[InParts]) -> tuple[Partitioned, Array]: ...
 def read(
     path: Readable,
     *,

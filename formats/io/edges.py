@@ -42,9 +42,8 @@ class Edges:
         src, dst = np.where(again, self.dst[at], self.src[at]), np.where(again, self.src[at], self.dst[at])
         weights = self.weights
         if weights is not None:
-            weights = weights.astype(np.result_type(weights, np.int64), copy=False)[
-                at
-            ]  # of int32, the negated may be none
+            wide = np.result_type(weights, np.int64)  # of int32, the negated may be none
+            weights = weights.astype(wide, copy=False)[at]
             weights = np.where(again, -weights, weights) if negated else weights
         return Edges(src, dst, weights, self.shape, self.labels)
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import DTYPES, Array, index_dtype, read_only, to_device
+from ..arrays import DTYPES, Array, check_one_length, index_dtype, read_only, to_device
 from ..matrix.base import Matrix, find_format
 from ..matrix.contract import as_shape
 from ..progress import Bar
@@ -226,8 +226,7 @@ def _checked(fmt: type[Matrix], parts: dict[str, Any]) -> Matrix:
     A = fmt.trusted(indptr, indices, values, shape)
     n, across = shape if A.major == 0 else shape[::-1]
     check_starts("indptr", indptr, values.size, n, "row" if A.major == 0 else "column")
-    if indices.size != values.size:
-        raise ValueError(f"indices and values must be of one length, got {indices.size} and {values.size}")
+    check_one_length(indices=indices, values=values)
     for start, stop in strips(indptr, PIECE):
         first, last = int(indptr[start]), int(indptr[stop])
         lines = (indptr[start : stop + 1] - indptr[start], indices[first:last], values[first:last])

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, held, index_dtype, is_array, is_mapped, move, read_only
+from ..arrays import Array, contiguous, held, index_dtype, is_array, is_mapped, move, read_only
 from ..places import HOST, Device, Place, find_place, place_of
 from ..resident import elsewhere
 from .facts import ON_DISK, Fact
@@ -24,7 +24,19 @@ Shape: TypeAlias = int | tuple[int, int]
 
 INSIDE = frozenset(
     ("arrays", "components", "coordinates", "forget", "forget_kept", "formats", "keep", "keeping")
-    + ("keeps", "known", "in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite", "revalued")
+    + (
+        "keeps",
+        "known",
+        "in_parts",
+        "is_in",
+        "line_ends",
+        "mapped",
+        "of_each",
+        "options",
+        "overwrite",
+        "own_options",
+        "revalued",
+    )
     + ("all_resident", "predicted_nbytes", "stored")
     + ("stored_parts", "streams", "take", "trusted")
 )
@@ -54,6 +66,11 @@ class Storage:
         for name, component in zip(field_names(cls), components, strict=True):  # type: ignore[arg-type]
             object.__setattr__(self, name, read_only(component) if is_array(component) else component)
         return self
+
+    def _set(self, **components: Any) -> None:
+        """Sets components in a constructor, the arrays among them as read-only and contiguous ones."""
+        for name, part in components.items():
+            object.__setattr__(self, name, read_only(contiguous(part)) if is_array(part) else part)
 
     def __dir__(self) -> list[str]:
         """Lists what users ask of a matrix, as completion shows it."""
@@ -153,17 +170,23 @@ class Storage:
     @property
     def options(self) -> dict[str, Any]:
         """The options of `to` that make another matrix like this one."""
-        return {}
+        return {name: getattr(self, name, True) for name in self.own_options}
+
+    own_options: ClassVar[dict[str, Callable[[Any], Any] | None]] = {}
+    """The options of `to` that the format has, each with a function that refuses wrong values, if there are any."""
 
     @classmethod
     def _check_options(cls, options: dict[str, Any]) -> None:
         """TypeError or ValueError for an option of `to` that the format does not have, or a value that it cannot be."""
-        for name in options:
-            raise TypeError(f"{cls.__name__} has no option {name!r}")
+        for name, value in options.items():
+            if name not in cls.own_options:
+                raise TypeError(f"{cls.__name__} has no option {name!r}")
+            if (check := cls.own_options[name]) is not None:
+                check(value)
 
     @classmethod
     def _check_padding(cls, A: Any, options: dict[str, Any]) -> None:
-        """ValueError with the sizes if `A` would take far more in this format than its entries do."""
+        """ValueError with the sizes if `A` would take far more in this format than its entries do, unless forced to."""
 
     @property
     def _index_dtype(self) -> np.dtype:
@@ -172,7 +195,7 @@ class Storage:
 
     def _suits(self, options: dict[str, Any]) -> bool:
         """True if the matrix has these options already."""
-        return True
+        return all(getattr(self, name) == value for name, value in options.items() if hasattr(self, name))
 
     # --- its parts ------------------------------------------------------------------------------------------------
 

@@ -115,6 +115,15 @@ def is_name(text, i, length, words, begin):
     return True
 
 
+def shift_of(size):
+    """The shift that leaves of a hash as many bits as number the lines of a table."""
+    shift = np.uint64(64)
+    while size > 1:
+        size >>= 1
+        shift -= np.uint64(1)
+    return shift
+
+
 def number_names(text, starts, lengths, table, found, numbers, start):
     """Number names from `start` on, until there is no more room: (how many are found, where it stopped).
 
@@ -122,11 +131,7 @@ def number_names(text, starts, lengths, table, found, numbers, start):
     begin, and where they end; the words, the first of which is the length.
     """
     slots, hashes, begins, words = table
-    shift = np.uint64(64)
-    size = len(slots)
-    while size > 1:
-        size >>= 1
-        shift -= np.uint64(1)
+    shift = shift_of(len(slots))
     ahead = np.empty(AT_ONCE, np.uint64)
     for first in range(start, starts.size, AT_ONCE):
         last = min(first + AT_ONCE, starts.size)
@@ -161,11 +166,7 @@ def number_names(text, starts, lengths, table, found, numbers, start):
 
 def put_back(slots, hashes, found):
     """Put the names into a larger table, by their hashes."""
-    shift = np.uint64(64)
-    size = len(slots)
-    while size > 1:
-        size >>= 1
-        shift -= np.uint64(1)
+    shift = shift_of(len(slots))
     for k in range(found):
         at = hashes[k] >> shift
         while slots[at, 1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -121,7 +122,7 @@ class Names:
             return False
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Names) and len(self) == len(other) and all(map(_same, self, other))
+        return isinstance(other, Names) and len(self) == len(other) and all(map(operator.eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -311,7 +312,3 @@ def _is_missing(name: Any) -> bool:
 def _as_integer(name: object) -> object:
     """Text as the integer that it writes, if it writes one."""
     return int(name) if isinstance(name, str) and name.removeprefix("-").isdecimal() else None
-
-
-def _same(a: object, b: object) -> bool:
-    return bool(a == b)

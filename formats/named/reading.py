@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import INT32_MAX, Array, fits
+from ..arrays import Array, narrowed
 from ..io.headings import is_number
 from ..io.opening import Held, compression_of, size_of
 from .compiled import read_columns
@@ -98,7 +98,7 @@ class Reader:
             )
         if found is None:
             found = self._by_csv()
-        values = _narrow(found[2]) if layout.weighted else None
+        values = narrowed(found[2]) if layout.weighted else None
         return [_cleaned(end) for end in found[:2]], values, list(found[3 if layout.weighted else 2 :])
 
     def _by_csv(self) -> list[Any]:
@@ -244,10 +244,3 @@ def _as_integers(source: Coded, target: Coded) -> tuple[Coded, Coded]:
     if not all(_INTEGER.fullmatch(name) for name in chain(*names)):
         return source, target
     return Coded(source.codes, list(map(int, source.names))), Coded(target.codes, list(map(int, target.names)))
-
-
-def _narrow(values: Any) -> Any:
-    """Integers as int32 where they fit, as `read` has them."""
-    if values.dtype.kind != "i" or values.dtype == np.int32 or not fits(values, np.int32) or INT32_MAX in values:
-        return values
-    return values.astype(np.int32)

@@ -64,10 +64,6 @@ class Links:
         self._end(what)
         return [piece.view(dtype) for piece in received]
 
-    def folds(self, name: str, dtype: np.dtype) -> bool:
-        """True if NCCL has this ⊕ for vectors of the dtype."""
-        return name in FOLDED and dtype.name in TYPES
-
     def folded(self, what: str, name: str, mine: Array) -> Array:
         """⊕ over what the processes bring."""
         mine, found = contiguous(mine), cupy().empty(mine.shape, mine.dtype)

@@ -25,18 +25,16 @@ from numpy.typing import DTypeLike
 from .. import hooks
 from ..arrays import (
     Array,
-    as_array,
     as_indices,
     as_values,
     check_not_nan,
     check_range,
-    contiguous,
     counts,
     index_dtype,
     namespace,
     position_of,
-    read_only,
     same_place,
+    starts_of,
 )
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
@@ -45,7 +43,15 @@ from ..matrix.facts import Fact
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from ..places import place_of
-from .compressed import CSR, check_indptr, check_starts, expand, out_of_order_within, turned, with_one_index_type
+from .compressed import (
+    CSR,
+    by_way_of_rows,
+    check_indptr,
+    check_starts,
+    expand,
+    out_of_order_within,
+    with_one_index_type,
+)
 
 GROUP = 32
 """Entries of a group, so that offsets of b bits fill b words of 32."""
@@ -98,6 +104,8 @@ class CompressedCSR(Matrix):
     shape: tuple[int, int]
     major: int = 0
 
+    own_options = {"force": None}
+
     def __post_init__(self) -> None:
         shape = as_shape(self.shape)
         if not isinstance(self.major, int) or self.major not in (0, 1):
@@ -112,9 +120,7 @@ class CompressedCSR(Matrix):
             "starts": as_indices(self.starts, "starts", most + 1, index_type),
             "values": values,
         }
-        for name, array in coerced.items():
-            object.__setattr__(self, name, read_only(contiguous(as_array(array))))
-        object.__setattr__(self, "shape", shape)
+        self._set(**coerced, shape=shape)
         self.check()
 
     def check(self) -> None:
@@ -156,14 +162,6 @@ class CompressedCSR(Matrix):
     def columns_nbytes(self) -> int:
         """Bytes of the packed columns: `nbytes` without those of `indptr` and `values`."""
         return int(self.words.nbytes + self.bases.nbytes + self.starts.nbytes)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"force": True}
-
-    @classmethod
-    def _check_options(cls, options: dict[str, Any]) -> None:
-        super()._check_options({name: value for name, value in options.items() if name != "force"})
 
     @classmethod
     def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
@@ -307,8 +305,7 @@ def _ranges(indices: Array) -> tuple[Array, Array, int]:
         lanes = _lanes(indices, groups)
         lows[groups], highs[groups] = lanes.min(axis=0), lanes.max(axis=0)
     powers = xp.asarray([1 << bit for bit in range(max_width(dtype))], dtype)
-    starts = xp.zeros(lows.size + 1, dtype)
-    xp.cumsum(xp.searchsorted(powers, highs - lows, side="right"), out=starts[1:])
+    starts = starts_of(xp.searchsorted(powers, highs - lows, side="right"), dtype)
     return lows, starts, int(starts[-1])
 
 
@@ -381,18 +378,6 @@ def _check_gain(A: CSR, words: int) -> None:
         )
 
 
-@conversion(CompressedCSR, CSR, needs=unpacking)
+@by_way_of_rows(CompressedCSR, unpacking, packing)
 def _(A: CompressedCSR) -> Matrix:
-    if A.major == 1:
-        return turned(convert(A.T, CSR))
     return CSR.trusted(A.indptr, A.inner, A.values, A.shape)
-
-
-@conversion(
-    CompressedCSR,
-    CompressedCSR,
-    needs=lambda s, *sizes: max(unpacking(s, *sizes), s.compressed(0) + packing(s, *sizes)),
-)
-def _(A: CompressedCSR, **options: Any) -> Matrix:
-    """Compressed rows from compressed columns."""
-    return convert(convert(A, CSR), CompressedCSR, **options)

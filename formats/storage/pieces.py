@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import MAGNITUDE, Array, namespace
+from ..arrays import MAGNITUDE, Array, namespace, starts_of
 from ..progress import Bar
 from .compressed import CSR, expand
 
@@ -48,12 +48,10 @@ def piece_of(room: int) -> int:
 def column_starts(A: CSR) -> Array:
     """Finds where each column would begin, (ncols + 1,)."""
     xp = A.xp
-    found = xp.zeros(A.ncols + 1, np.uint64)
+    found = xp.zeros(A.ncols, np.uint64)
     for start in range(0, A.nnz, COUNTED):
         xp.add.at(found, A.indices[start : start + COUNTED], 1)
-    starts = xp.zeros(A.ncols + 1, A.indptr.dtype)
-    xp.cumsum(found[:-1], dtype=A.indptr.dtype, out=starts[1:])
-    return starts
+    return starts_of(found, A.indptr.dtype)
 
 
 def ranges(starts: Array, most: int) -> Iterator[tuple[int, int, int, int]]:
