@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import index_dtype
+from .arrays import index_dtype, starts_of
 from .storage.compressed import CSR, out_of_order_within
 
 AT_ONCE = 4096
@@ -30,7 +30,7 @@ class Adjacency(NamedTuple):
     vertices: np.ndarray
 
     def rows(self) -> np.ndarray:
-        """(m,) the vertex whose neighbour each is."""
+        """Returns for each neighbour, (m,), the vertex whose it is."""
         return np.repeat(np.arange(self.ends.size - 1, dtype=self.vertices.dtype), np.diff(self.ends))
 
     def matrix(self, values: np.ndarray) -> CSR:
@@ -48,7 +48,7 @@ class Adjacency(NamedTuple):
 
 
 def near(G: Any, *, backwards: bool = False) -> Mapping[Any, Any]:
-    """Of each node its neighbours, with the data of the edges; backwards: the nodes that lead to it."""
+    """Each node's neighbours, with the data of the edges; backwards: the nodes that lead to it."""
     own = G._pred if backwards and G.is_directed() else G._adj
     if type(own) is dict:
         return own
@@ -56,7 +56,7 @@ def near(G: Any, *, backwards: bool = False) -> Mapping[Any, Any]:
 
 
 def are_numbers(names: list[Hashable]) -> bool:
-    """Are the names 0 to n - 1, in order?"""
+    """True if the names are 0 to n - 1, in order."""
     n = len(names)
     if n == 0 or (type(names[0]) is int and names[-1] == n - 1 and set(map(type, names)) == {int}):
         try:
@@ -78,8 +78,7 @@ def adjacency_of(
 
     names: in order; None if they are the numbers themselves.  number: of each name, if that is known.
     """
-    ends = np.zeros(len(adj) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(adj)), out=ends[1:])
+    ends = starts_of(np.fromiter(map(len, adj.values()), np.int64, len(adj)), np.int64)
     listed: Iterator[Hashable] = chain.from_iterable(adj.values())
     dtype = np.int32 if len(adj) < 1 << 31 else np.int64
     if names is None:
@@ -139,7 +138,7 @@ def attribute_of(adj: Mapping[Any, Any], name: Hashable, default: Any, parallel:
 
 
 def has_attribute(adj: Mapping[Any, Any], name: Hashable, parallel: bool) -> bool:
-    """Has any edge the attribute?"""
+    """True if any edge has the attribute."""
     data = chain.from_iterable(map(dict.values, edges(adj))) if parallel else edges(adj)
     return any(name in each for each in data)
 

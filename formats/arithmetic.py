@@ -12,12 +12,12 @@ from .arrays import Scalar
 from .hooks import COMBINED
 
 M = TypeVar("M")
-"""What comes in and out: a matrix, or a sparse vector."""
+"""A matrix or a sparse vector, which operators take and return."""
 Symbol: TypeAlias = Literal["@", "+", "-", "*", "/", "abs", "==", "!=", "<", "<=", ">", ">="]
 
 
 class Arithmetic(Generic[M]):
-    """What operators make of an object with absent entries. It is hashed as the one object it is."""
+    """Python's operators on an object with absent entries. It is hashed as the one object it is."""
 
     __slots__ = ()
     __array_ufunc__ = None

@@ -51,7 +51,7 @@ COUNTERS = 1024
 COUNTED = {True: 1 << 20, False: 1 << 28}
 """Numbers that are counted at a time on the host (True), where NumPy makes them 64-bit integers first, and on a GPU."""
 SPARED = 8
-"""Of a GPU's memory an array that is shortened keeps all, where what is left over is less than one part in so many."""
+"""A GPU array that is shortened keeps its memory if less than one part in so many is left over."""
 
 MAGNITUDE = np.uint32(0x7FFFFFFF)
 """The bits of a float32 but for its sign."""
@@ -65,11 +65,11 @@ _DLPACK_CUDA = (2, 13)
 
 
 NO_ROOM_TO_SORT = "std::bad_alloc"
-"""What CuPy's sorts say where there is no room for them."""
+"""The message of CuPy's sorts where there is no room for them."""
 
 
 def out_of_memory(error: MemoryError, what: object) -> OutOfDeviceMemory:
-    """What to raise, with the sizes in its message, for CuPy's own error while doing `what`.
+    """Returns the error to raise, with the sizes in its message, for CuPy's own error while doing `what`.
 
     For `except cupy.cuda.memory.OutOfMemoryError as error: raise out_of_memory(error, what) from error`.
     """
@@ -96,7 +96,7 @@ def differs(x: Array, other: Any) -> Array:
 
 
 def all_of(flags: Array) -> bool:
-    """Are all Booleans True? On a GPU by a minimum of bytes, as CuPy would compile a kernel for `all`, in seconds."""
+    """True if all Booleans are. On a GPU by a minimum of bytes: CuPy would compile a kernel for `all`, in seconds."""
     if isinstance(flags, np.ndarray):
         return bool(flags.all())
     return flags.size == 0 or bool(flags.view(np.uint8).min())
@@ -120,7 +120,7 @@ def compared_bits(x: Array, other: Any, compare: Any) -> Array:
 
 
 def counts(numbers: Array, size: int) -> Array:
-    """(size,), 64-bit integers: how often each of 0 … size - 1 is among the numbers, which are below `size`."""
+    """Counts how often each of 0 … size - 1 is among the numbers, which are below `size`: (size,), 64-bit integers."""
     xp, most = namespace(numbers), max(size, numbers.size)
     step = COUNTED[xp is np] + size
     if numbers.size > step:
@@ -144,12 +144,13 @@ def shortened(array: Array, size: int) -> Array:
     return array[:size] if size * SPARED > array.size * (SPARED - 1) else array[:size].copy()
 
 
-def kept_before(keep: Array, dtype: np.dtype) -> Array:
-    """How many entries are kept before each place, and in all."""
-    xp = namespace(keep)
-    before = xp.zeros(keep.size + 1, dtype)
-    xp.cumsum(keep, dtype=dtype, out=before[1:])
-    return before
+def starts_of(lengths: Array, dtype: DTypeLike) -> Array:
+    """Sums the lengths, or flags, before each place, and all of them: where parts of such lengths begin and end."""
+    xp = namespace(lengths)
+    starts = xp.zeros(lengths.size + 1, dtype)
+    if lengths.size:
+        xp.cumsum(lengths, dtype=dtype, out=starts[1:])
+    return starts
 
 
 def as_array(obj: Any, name: str = "values") -> Array:
@@ -294,6 +295,22 @@ def same_place(*arrays: Array) -> Place:
     return first
 
 
+def check_one_length(**arrays: Array) -> None:
+    """ValueError, which names the arrays, unless all of them have one shape."""
+    if len({array.shape for array in arrays.values()}) > 1:
+        names, sizes = [*arrays], [str(array.size) for array in arrays.values()]
+        listed, got = (f"{', '.join(words[:-1])} and {words[-1]}" for words in (names, sizes))
+        raise ValueError(f"{listed} must be of one length, got {got}")
+
+
+def as_integer(name: str, number: Any) -> int:
+    """The number as Python's own; TypeError, which names it, for what is no integer."""
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {number!r}") from None
+
+
 def index_dtype(*extents: int) -> np.dtype:
     """int32 until one of the `extents` (dimensions, number of entries) needs int64."""
     return np.dtype(np.int32 if max(extents, default=0) <= INT32_MAX else np.int64)
@@ -337,7 +354,7 @@ def narrowed(values: Array) -> Array:
 
 
 def has_dtype(obj: object) -> bool:
-    """Did `obj` come with a dtype, as arrays and tensors do and a list of numbers does not?"""
+    """True if `obj` came with a dtype, as arrays and tensors do and a list of numbers does not."""
     return is_array(obj) or any(hasattr(obj, name) for name in ("dtype", "__cuda_array_interface__", "__dlpack__"))
 
 
@@ -367,7 +384,7 @@ def astype(values: Array, dtype: np.dtype) -> Array:
 
 
 def fits(values: Array, dtype: DTypeLike) -> bool:
-    """Can the integer `dtype` hold all of the integers `values`?"""
+    """True if the integer `dtype` can hold all of the integers `values`."""
     info = np.iinfo(dtype)
     return values.size == 0 or (int(values.min()) >= info.min and int(values.max()) <= info.max)
 
@@ -422,7 +439,7 @@ def refuse(indices: Array, name: str, bound: int, low: int = 0) -> NoReturn:
 
 
 def looked_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]] | None:
-    """Of arrays of integers, each with a bound: (is one not in [0, bound)? do they not ascend?).
+    """Tells of each array of integers, which has a bound, if one is not in [0, bound), and if they do not ascend.
 
     None unless all of them are on one GPU, where one wait tells all.
     """
@@ -460,7 +477,7 @@ def contiguous(array: Array) -> Array:
 
 
 def is_mapped(array: Any) -> bool:
-    """Is the array's memory a file's, of which only what is looked at is in memory?"""
+    """True if the array's memory is a file's, of which only what is looked at is in memory."""
     while isinstance(array, np.ndarray):
         if isinstance(array, np.memmap):
             return True

@@ -157,7 +157,7 @@ in_a_forked_child(threads.cache_clear)
 
 
 _STREAMS: dict[Place, list[Any]] = {}
-"""Of each GPU those of earlier copies that no lane has now."""
+"""Streams of earlier copies that no lane has now, by GPU."""
 
 
 class GPULane:
@@ -276,13 +276,13 @@ def _read_to_peer(array: Any, place: Place, out: Any) -> Any:
 
 
 def befriend(places: Sequence[Place]) -> bool:
-    """Let GPUs read and write each other's memory; can they?"""
+    """Lets GPUs read and write each other's memory; True if they can."""
     return all(_befriended(place, other) for place in places for other in places if other is not place)
 
 
 @cache
 def _befriended(place: Place, other: Place) -> bool:
-    """Let a GPU read and write another's memory, from now on; can it?"""
+    """Lets a GPU read and write another's memory, from now on; True if it can."""
     runtime = cupy().cuda.runtime
     if not runtime.deviceCanAccessPeer(place.ordinal, other.ordinal):
         return False

@@ -1,4 +1,4 @@
-"""What Python and notebooks show by themselves: short texts, tables in HTML, and a bar in a notebook."""
+"""Short texts, tables in HTML and a bar, which Python and notebooks show by themselves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 MOST_LINES = 20
-"""Of what Python prints of an object by itself."""
+"""Lines that Python prints of an object by itself, at most."""
 MOST_SHOWN = 10
 """Rows and columns up to which a matrix, and a vector, is printed with its values."""
 
@@ -75,11 +75,11 @@ class NotebookBar:
 
 
 def in_notebook() -> bool:
-    """Is this process a notebook's kernel?"""
+    """True if this process is a notebook's kernel."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 def is_watched() -> bool:
-    """Is stderr a terminal or a notebook's?"""
+    """True if stderr is a terminal or a notebook's."""
     return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())

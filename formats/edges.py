@@ -20,12 +20,14 @@ from .arrays import (
     as_integers,
     as_values,
     check_not_nan,
+    check_one_length,
     check_range,
     concatenated,
     counts,
     namespace,
     same_place,
     shortened,
+    starts_of,
     supported_dtype,
 )
 from .matrix.base import Matrix
@@ -37,9 +39,11 @@ from .storage.compressed import CSR, compress, index_types
 from .storage.pieces import ranges
 
 IN_ORDER, SORTED, COMBINED, REPEATED, SUMMED = 10, 18, 28, 28, 24
-"""Bytes that `from_edges` holds beside the arrays it was given: for an edge of many in order; for one that is sorted,
-beside a copy of it; likewise for one of many of which some repeat others, and for each that does; and for integers that
-are added up."""
+"""Bytes that `from_edges` holds beside the arrays it was given, for each edge.
+
+Many edges in order; others, which are sorted, beside a copy; many of which some repeat others, and for each that
+does; integers that are added up.
+"""
 FEW, PARTS = {True: 1 << 20, False: 1 << 26}, {True: 16, False: 64}
 """Edges that are sorted at once on the host (True) and on a GPU; of more, one part in so many, or a row."""
 LOOKED_AT = {True: 1 << 20, False: 1 << 27}
@@ -86,8 +90,7 @@ def from_edges(
     rows, cols = as_integers(src, "src"), as_integers(dst, "dst")
     xp = namespace(rows)
     values = xp.ones(rows.size, supported_dtype(dtype or np.int32)) if weights is None else as_values(weights, dtype)
-    if not rows.size == cols.size == values.size:
-        raise ValueError(f"src, dst and weights must be of one length, got {rows.size}, {cols.size} and {values.size}")
+    check_one_length(src=rows, dst=cols, weights=values)
     place = same_place(rows, cols, values)
     if shape is None:
         shape = 1 + max(int(rows.max()), int(cols.max()), 0) if rows.size else 0
@@ -166,10 +169,7 @@ def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int,
     most, entry = max(FEW[place.on_host], rows.size // PARTS[place.on_host]), index_type.itemsize + values.itemsize
     at_a_time = most * (COMBINED + REPEATED + 3 * (index_type.itemsize + entry)) + FINDING * LOOKED_AT[place.on_host]
     place.check_room(what, entry * rows.size + 2 * WORD * (nrows + 1) + at_a_time)
-    starts = xp.zeros(nrows + 1, np.int64)
-    xp.cumsum(counts(rows, nrows), out=starts[1:])
-    cuts = [(first, last) for first, last, *_ in ranges(starts, most)]
-    del starts
+    cuts = [(first, last) for first, last, *_ in ranges(starts_of(counts(rows, nrows), np.int64), most)]
     indptr = xp.zeros(nrows + 1, of_indptr)
     made, weights, upto = xp.empty(rows.size, index_type), xp.empty(rows.size, values.dtype), 0
     for first, last in cuts:
@@ -184,7 +184,7 @@ def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int,
 
 
 def _ascend(rows: Array, cols: Array) -> bool:
-    """Does every edge but the first come strictly after the one before?"""
+    """True if every edge but the first comes strictly after the one before."""
     step = LOOKED_AT[same_place(rows).on_host]
     for start in range(0, rows.size - 1, step):
         row, col = rows[start : start + step + 1], cols[start : start + step + 1]

@@ -28,7 +28,7 @@ _usable: ModuleType | None = None
 
 
 _forked = False
-"""Had a process that this one is forked from used a GPU?"""
+"""True if a process that this one is forked from used a GPU."""
 
 
 def _begin_anew() -> None:

@@ -1,4 +1,4 @@
-"""What formats ask of the layers above, which know formats and are not known here.
+"""Questions that formats ask of the layers above, which know formats and are not known here.
 
 Each hook is declared here, once. `semiring` answers all of them when it is imported, which the first question that
 needs an answer does. Those for the GPU are steps of conversions that array functions would take many passes for, and
@@ -22,7 +22,7 @@ ANSWERS, KNOWS_ALGORITHMS = "semiring", "algorithms"
 
 
 class Hook:
-    """What formats ask, and a higher layer answers.
+    """A question that formats ask, and a higher layer answers.
 
     asks: what it is about.  answer: the function that answers; None if nobody was imported who knows.
     """

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Weight: TypeAlias = Hashable | Callable[[Any, Any, Any], float | None]
 """The name of an attribute, or a function of (u, v, data), as NetworkX takes it."""
 
+No: TypeAlias = Literal[False]
+Yes: TypeAlias = Literal[True]
+
 
 def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: Duplicates = "sum") -> Matrix:
     """A SciPy sparse array as CSR, CSC or COO, whichever it is, and as CSR otherwise.
@@ -66,7 +69,7 @@ def from_scipy(S: scipy.sparse.sparray | scipy.sparse.spmatrix, *, dup: Duplicat
 
 
 def _is_cupyx(obj: object) -> bool:
-    """Is `obj` one of CuPy's sparse matrices? Imports nothing."""
+    """True if `obj` is one of CuPy's sparse matrices. Imports nothing."""
     sparse = sys.modules.get("cupyx.scipy.sparse")
     return sparse is not None and bool(sparse.issparse(obj))
 
@@ -118,19 +121,11 @@ def from_cupyx(S: cupyx.scipy.sparse.spmatrix, *, dup: Duplicates = "sum") -> Ma
 
 @overload
 def from_networkx(
-    G: networkx.Graph,
-    weight: Weight | None = "weight",
-    *,
-    dtype: DTypeLike | None = None,
-    return_labels: Literal[False] = False,
+    G: networkx.Graph, weight: Weight | None = "weight", *, dtype: DTypeLike | None = None, return_labels: No = False
 ) -> CSR: ...
 @overload
 def from_networkx(
-    G: networkx.Graph,
-    weight: Weight | None = "weight",
-    *,
-    dtype: DTypeLike | None = None,
-    return_labels: Literal[True],
+    G: networkx.Graph, weight: Weight | None = "weight", *, dtype: DTypeLike | None = None, return_labels: Yes
 ) -> tuple[CSR, list[Hashable]]: ...
 @overload
 def from_networkx(

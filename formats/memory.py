@@ -9,7 +9,7 @@ from pathlib import Path
 from .system import free_pages, limits_of_this_process, pages_of_this_process
 
 UNQUESTIONED_BYTES = 64 * 2**20
-"""What needs no more than this is not checked: asking the system takes longer than small work does."""
+"""Needs of at most so many bytes are not checked: asking the system takes longer than small work does."""
 NO_LIMIT = 1 << 60
 """Control groups without a limit say a number beyond this, or "max"."""
 
@@ -78,7 +78,7 @@ def _host_bytes() -> int | None:
 
 
 def _under_ulimit() -> int | None:
-    """What the process's own limits leave of its address space, mapped files included, and of its data."""
+    """Bytes that the process's own limits leave of its address space, mapped files included, and of its data."""
     limits = limits_of_this_process()
     if limits == (None, None) or not (pages := pages_of_this_process()):
         return None
@@ -116,7 +116,7 @@ def _limit(file: Path) -> int | None:
 
 
 def _left(group: tuple[Path, Path, Path]) -> int | None:
-    """Of a control group's limit, what is neither in use nor a file's page that could not be dropped at once."""
+    """Bytes of a control group's limit that are neither in use nor a file's page that could not be dropped at once."""
     limit = _limit(group[0])
     if limit is None:
         return None

@@ -51,12 +51,12 @@ class Place:
 
     @cached_property
     def on_host(self) -> bool:
-        """Is this the host, with NumPy's arrays?"""
+        """True for the host, with NumPy's arrays."""
         return self.backend == "cpu"
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name that messages use."""
         return "host" if self.on_host else "GPU" if self.is_current else f"GPU {self.ordinal}"
 
     @property
@@ -66,7 +66,7 @@ class Place:
 
     @property
     def is_current(self) -> bool:
-        """Would a kernel that is launched now run here? Always true of the host."""
+        """True if a kernel that is launched now would run here. Always true of the host."""
         if self.on_host:
             return True
         return self.ordinal == (cupy().cuda.runtime.getDevice() if "cupy" in sys.modules else 0)
@@ -122,7 +122,7 @@ class Place:
                 raise self.no_room(what, needed, available)
 
     def questions(self, needed: int, *, may_fail: bool = False) -> bool:
-        """Must somebody look whether so many bytes are available?
+        """True if somebody must look whether so many bytes are available.
 
         Without a limit, not up to UNQUESTIONED_BYTES, nor for what CuPy's pool has unused: CUDA takes long to say what
         is free.  may_fail: can the caller cope if there is no such memory? Then nor for a small share of a GPU's.
@@ -140,7 +140,7 @@ class Place:
             return 0 if own_allocator() else int(cupy().get_default_memory_pool().free_bytes())
 
     def no_room(self, what: str, needed: int, available: int) -> MemoryError:
-        """What to raise where `what` needs more bytes than are available."""
+        """Returns the error to raise where `what` needs more bytes than are available."""
         error = OutOfHostMemory if self.on_host else OutOfDeviceMemory
         cap = "" if self.limit is None else f" under its limit of {self.limit:,}"
         return error(f"{what} needs {needed:,} bytes, but the {self.name} has {available:,} available{cap}")
@@ -149,7 +149,7 @@ class Place:
 HOST = Place("cpu")
 ANYWHERE = nullcontext()
 LIMITS: dict[Place, int] = {}
-"""What `set_memory_limit` said: empty for most processes, which saves a look at each call."""
+"""Limits that `set_memory_limit` has set: none in most processes, which saves a look at each call."""
 OUTSIDE: dict[Place, int] = {}
 """Bytes of GPUs that are held outside CuPy's pool: by matrices of which a share is resident."""
 UNQUESTIONED_PART = 64
@@ -159,7 +159,7 @@ _gpu = lru_cache(maxsize=None)(functools.partial(Place, "cuda"))
 
 
 def is_array(obj: object) -> bool:
-    """Is `obj` a NumPy or CuPy array? Imports nothing."""
+    """True if `obj` is a NumPy or CuPy array. Imports nothing."""
     cp = sys.modules.get("cupy")
     return isinstance(obj, np.ndarray) or (cp is not None and isinstance(obj, cp.ndarray))
 
@@ -260,7 +260,7 @@ def _total(cp: Any, ordinal: int) -> int:
 
 
 def own_allocator() -> bool:
-    """Has the user given CuPy another allocator than its pool?"""
+    """True if the user has given CuPy another allocator than its pool."""
     cp = cupy()
     return cp.cuda.get_allocator() != cp.get_default_memory_pool().malloc
 

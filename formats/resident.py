@@ -33,7 +33,7 @@ GRANULE = 2 << 20
 PINNED_AT_ONCE = 1 << 30
 """Bytes of host pages that are pinned by one call of the driver: a fifth of a second."""
 PINNED_SHARE = 3 / 4
-"""Of the host's memory that is left, what is pinned at most."""
+"""The share of the host's memory that is left which is pinned at most."""
 SMALL = 1 / 2
 """An array of at most this share of the largest is resident as a whole, if it fits: such as where rows begin."""
 
@@ -175,7 +175,7 @@ def range_of(array: Any) -> Range | None:
 
 
 def host_part(array: Any) -> tuple[int, np.ndarray] | None:
-    """Of a contiguous array in a range: its bytes on the device, and those on the host; None of any other."""
+    """Splits a contiguous array in a range: its bytes on the device, and those on the host; None of any other."""
     found = range_of(array)
     if found is None:
         return None
@@ -223,7 +223,7 @@ class _Access(Structure):
 
 
 class Driver:
-    """What of the CUDA driver's functions ranges need."""
+    """The functions of the CUDA driver that ranges need."""
 
     def __init__(self) -> None:
         self.cuda = ctypes.CDLL("libcuda.so.1")

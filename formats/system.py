@@ -1,4 +1,4 @@
-"""What systems do differently: each call that only POSIX or Linux has, and what stands for it elsewhere.
+"""Calls that only POSIX or Linux has, and what stands for each elsewhere.
 
 Nobody else names these. Files of `/proc` and `/sys` are read as files, which other systems do not have.
 """
@@ -38,7 +38,7 @@ let_others_run: Callable[[], object] = getattr(os, "sched_yield", None) or parti
 
 
 YIELD = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
-"""What machine code calls for that: a function of the system's without arguments, which returns 32 bits."""
+"""A function of the system's that machine code calls for that, without arguments; it returns 32 bits."""
 
 
 def in_a_forked_child(call: Callable[[], object]) -> None:
@@ -105,7 +105,7 @@ def user() -> int:
 
 
 def others_may_write(status: os.stat_result) -> bool:
-    """May anybody but this user and root write to what has that status?
+    """True if anybody but this user and root can write to what has that status.
 
     Where users have no numbers, a status does not say who may, and the answer is no.
     """

@@ -22,6 +22,7 @@ from .arrays import (
     as_values,
     cast,
     check_not_nan,
+    check_one_length,
     check_range,
     contiguous,
     differs,
@@ -80,8 +81,7 @@ class SparseVector(Arithmetic["SparseVector"]):
             raise ValueError(f"size must not be negative, got {size}")
         values = as_values(self.values)
         indices = as_indices(self.indices, "indices", size, index_dtype(size))
-        if indices.shape != values.shape:
-            raise ValueError(f"indices and values must be of one length, got {indices.size} and {values.size}")
+        check_one_length(indices=indices, values=values)
         if bool((indices[1:] < indices[:-1]).any()):
             order = namespace(indices).argsort(indices)
             indices, values = indices[order], values[order]
@@ -214,7 +214,7 @@ class SparseVector(Arithmetic["SparseVector"]):
 
     @at_home
     def __str__(self) -> str:
-        """What `repr` says and, of a short vector, the values in their places."""
+        """Shows what `repr` says and, if the vector is short, the values in their places."""
         return f"{self!r}\n{self._grid()}".rstrip()
 
     @at_home
@@ -232,7 +232,7 @@ class SparseVector(Arithmetic["SparseVector"]):
 
 
 def is_scalar(obj: Any) -> bool:
-    """Is `obj` a single value: neither a vector nor something with dimensions?"""
+    """True if `obj` is a single value: neither a vector nor something with dimensions."""
     if isinstance(obj, int | float):
         return True
     return not isinstance(obj, SparseVector) and (obj.ndim if is_array(obj) else np.ndim(obj)) == 0

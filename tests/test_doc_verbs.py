@@ -1,6 +1,7 @@
 """Pages whose blocks run in order, each page by itself, and print what the page shows; and their pictures."""
 
 import doctest
+import re
 import runpy
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from .test_readme import programs
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-@pytest.mark.parametrize("name", ["verbs", "graphs", "tutorial", "how-to", "concepts", "gallery"])
+@pytest.mark.parametrize("name", ["verbs", "graphs", "tutorial", "how-to", "concepts"])
 def test_a_page_prints_what_it_shows(name, tmp_path, monkeypatch):
     page = DOCS / f"{name}.md"
     monkeypatch.chdir(tmp_path)
@@ -37,4 +38,7 @@ def test_pictures_are_drawn_anew(tmp_path):
     assert drawn == {picture.name for picture in (DOCS / "pictures").iterdir()}
     pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
     assert [name for name in drawn if f"(pictures/{name})" not in pages] == []
+    programs = {path.stem for path in (DOCS.parent / "examples" / "gallery").glob("*.py")}
+    assert set(re.findall(r"examples/gallery/(\w+)\.py\n", pages)) == programs, "each is shown, and has its picture"
+    assert {f"{name}.png" for name in programs} < drawn
     assert min(picture.stat().st_size for picture in tmp_path.iterdir()) > 5000

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -14,8 +17,10 @@ from urllib.parse import unquote
 import pytest
 
 import algorithms
+import algorithms.csgraph
 import formats
 import semiring
+from algorithms.networkx.entry.semiring_networkx import FUNCTIONS
 
 ROOT = Path(__file__).parent.parent
 PAGES = 20
@@ -68,21 +73,70 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, Page]:
-    return {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    """The pages by their files, without copies of sources, which Sphinx alone writes."""
+    files = [path for path in sorted(site.rglob("*.html")) if "_modules" not in path.parts]
+    return {path: Page(path.read_text(encoding="utf-8")) for path in files}
 
 
-def test_every_public_name_has_an_entry_with_an_example(site: Path) -> None:
-    """Those of functions and classes are run by `test_public_surface`; those of values are what was printed."""
-    for package in (algorithms, semiring, formats):
-        text = (site / "reference" / f"{package.__name__}.html").read_text(encoding="utf-8")
-        entries = dict(re.findall(r'<dt class="sig[^"]*" id="([\w.]+)">(.*?)(?=</section>)', text, flags=re.DOTALL))
-        names = [f"{package.__name__}.{name}" for name in package.__all__]
-        assert [name for name in names if name not in entries] == []
-        assert [name for name in names if "&gt;&gt;&gt; " not in entries[name]] == []
+PACKAGES = (algorithms, semiring, formats, algorithms.csgraph)
 
 
-def test_the_site_has_few_pages(pages: dict[Path, Page]) -> None:
-    assert 10 < len([page for page in pages if page.name not in ("genindex.html", "search.html")]) <= PAGES
+def entries(site: Path, package: str) -> dict[str, str]:
+    """The entry of each public name of a package, which has a page of its own, as HTML."""
+    texts = [path.read_text(encoding="utf-8") for path in (site / "reference" / package).glob("*.html")]
+    found = [re.findall(r'<dt class="sig[^"]*" id="([\w.]+)">(.*?)(?=</section>)', text, re.DOTALL) for text in texts]
+    return dict(first for first, *_ in found)
+
+
+def test_every_public_name_has_a_page_with_types_source_and_example(site: Path) -> None:
+    """Examples of functions and classes are run by `test_public_surface`; those of values are what was printed."""
+    for package in PACKAGES:
+        found = entries(site, package.__name__)
+        assert {f"{package.__name__}.{name}" for name in package.__all__} == found.keys()
+        own = package is not algorithms.csgraph  # SciPy's functions, whose examples are SciPy's
+        assert [name for name in found if own and "&gt;&gt;&gt; " not in found[name]] == []
+        for name, text in found.items():
+            value = getattr(package, name.rpartition(".")[2])
+            if inspect.isroutine(value) or isinstance(value, semiring.Verb):
+                head = text.partition("</dt>")[0]
+                assert "[source]" in head, name
+                assert "sig-return-typehint" in head, name
+                assert all(part.annotation for part in inspect.signature(value).parameters.values()), name
+
+
+def test_signatures_link_their_types_and_tell_results_by_call(site: Path) -> None:
+    text = entries(site, "algorithms")["algorithms.sssp"]
+    head, _, rest = text.partition("</dt>")
+    assert {"Matrix", "Semiring", "Vertices", "Paths"} <= set(re.findall(r'href="[^"]*" title="[\w.]*\.(\w+)"', head))
+    calls = re.sub("<[^>]*>", "", rest.partition("Results by call")[2])
+    assert "sssp(A, source: int, return_parents=True) -&gt; tuple[DenseVector, IntegerVector]" in calls
+
+
+def test_the_backend_of_networkx_has_an_entry_for_each_function(site: Path) -> None:
+    text = (site / "reference" / "networkx.html").read_text(encoding="utf-8")
+    assert set(re.findall(r'id="algorithms\.networkx\.\w+\.(\w+)"', text)) == FUNCTIONS.keys()
+
+
+def test_links_lead_to_the_line_once_the_project_names_a_repository() -> None:
+    conf = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    address = conf["linkcode_resolve"]("py", {"module": "formats", "fullname": "CSR.lengths"})
+    path, line = re.findall(r"/blob/v[\d.]+/(.*)#L(\d+)", address)[0]
+    assert "def lengths(" in (ROOT / path).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+
+
+def test_pages_copy_code_without_prompts_and_name_the_version(site: Path, pages: dict[Path, Page]) -> None:
+    versions = json.loads((ROOT / "docs" / "versions.json").read_text(encoding="utf-8"))
+    assert versions[0]["version"] == semiring.__version__
+    for path, page in pages.items():
+        assert f"<summary>Version {semiring.__version__}</summary>" in page.text, path.name
+        assert any("copybutton.js" in link for link in page.links), path.name
+    assert ">>> |" in (site / "_static" / "copybutton.js").read_text(encoding="utf-8")
+
+
+def test_the_guide_has_few_pages(site: Path) -> None:
+    assert (
+        10 < len([page for page in site.glob("*.html") if page.name not in ("genindex.html", "search.html")]) <= PAGES
+    )
 
 
 def test_pages_are_valid_html(pages: dict[Path, Page]) -> None:

@@ -6,7 +6,7 @@ A new format is a module that declares a `FileKind`, and a line in `KINDS`.
 from __future__ import annotations
 
 import os
-from typing import Literal, overload
+from typing import Literal, NotRequired, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -37,54 +37,31 @@ KINDS = (  # of kinds that share a suffix the last is the usual one, the others 
 Path = str | os.PathLike[str]
 
 
+class Options(TypedDict, total=False):
+    """The parameters of `read` that do not decide what it returns."""
+
+    format: str | None
+    directed: bool
+    dtype: DTypeLike | None
+    progress: bool | None
+    force: bool
+
+
+class InParts(Options):
+    """The parameters of `read` for several processes."""
+
+    comm: Communicator
+    timeout: NotRequired[float]
+
+
 @overload
-def read(
-    path: Readable,
-    *,
-    format: str | None = ...,
-    directed: bool = ...,
-    dtype: DTypeLike | None = ...,
-    return_labels: Literal[False] = ...,
-    progress: bool | None = ...,
-    force: bool = ...,
-) -> Matrix: ...
+def read(path: Readable, *, return_labels: Literal[False] = ..., **how: Unpack[Options]) -> Matrix: ...
 @overload
-def read(
-    path: Readable,
-    *,
-    format: str | None = ...,
-    directed: bool = ...,
-    dtype: DTypeLike | None = ...,
-    return_labels: Literal[True],
-    progress: bool | None = ...,
-    force: bool = ...,
-) -> tuple[Matrix, Array]: ...
+def read(path: Readable, *, return_labels: Literal[True], **how: Unpack[Options]) -> tuple[Matrix, Array]: ...
 @overload
-def read(
-    path: Readable,
-    *,
-    format: str | None = ...,
-    directed: bool = ...,
-    dtype: DTypeLike | None = ...,
-    return_labels: Literal[False] = ...,
-    progress: bool | None = ...,
-    force: bool = ...,
-    comm: Communicator,
-    timeout: float = ...,
-) -> Partitioned: ...
+def read(path: Readable, *, return_labels: Literal[False] = ..., **how: Unpack[InParts]) -> Partitioned: ...
 @overload
-def read(
-    path: Readable,
-    *,
-    format: str | None = ...,
-    directed: bool = ...,
-    dtype: DTypeLike | None = ...,
-    return_labels: Literal[True],
-    progress: bool | None = ...,
-    force: bool = ...,
-    comm: Communicator,
-    timeout: float = ...,
-) -> tuple[Partitioned, Array]: ...
+def read(path: Readable, *, return_labels: Literal[True], **how: Unpack[InParts]) -> tuple[Partitioned, Array]: ...
 def read(
     path: Readable,
     *,
@@ -146,7 +123,7 @@ def read(
 
 
 def content_of(name: str, format: str | None = None, progress: bool | None = None, force: bool = False) -> Content:
-    """What a file holds, before it is a matrix."""
+    """Reads what a file holds, before it is a matrix."""
     if mapped.is_folder(name):
         return mapped.read(name, force)
     with open_source(name, progress, force) as source:
@@ -161,7 +138,7 @@ def listed(labels: Array | range) -> Array:
 def _in_parts(
     name: str, group: Group, format: str | None, directed: bool, dtype: DTypeLike | None, force: bool
 ) -> tuple[Partitioned, Array | range]:
-    """(the matrix in parts, the vertices' ids) of a file that several processes read."""
+    """Returns (the matrix in parts, the vertices' ids) of a file that several processes read."""
     shares.first_steps(group, name, (format, directed, dtype))
     if mapped.is_folder(name) and directed and dtype is None:
         return shares.read_folder(name, group)
@@ -217,13 +194,13 @@ def write(path: Path, A: Matrix, *, labels: ArrayLike | None = None, format: str
 
 
 def has_banner(path: Path) -> bool:
-    """Does the file's first line say what kind it is, whatever its suffix?"""
+    """True if the file's first line says what kind it is, whatever its suffix."""
     with open_source(os.fspath(path), False) as source:
         return _kind_of_banner(source) is not None
 
 
 def keeps_labels(path: Path) -> bool:
-    """Can the file format that the suffix names hold vertex ids of any kind?"""
+    """True if the file format that the suffix names can hold vertex ids of any kind."""
     if _is_folder_to_write(os.fspath(path)):
         return True
     return _kinds_with_suffix_of(os.fspath(path))[-1].keeps_labels

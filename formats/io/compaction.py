@@ -22,7 +22,7 @@ IDS_AT_ONCE = 256
 
 
 def compact(src: Array, dst: Array) -> tuple[Array, Array, Array]:
-    """(labels, src, dst): the ids that occur, ascending, and src and dst as places in them."""
+    """Returns (labels, src, dst): the ids that occur, ascending, and src and dst as places in them."""
     top, compiled = max(int(src.max(initial=-1)), int(dst.max(initial=-1))), are_many(src.size)
     if top < TABLE_PER_ID * src.size + 1024:
         occurs = np.zeros(top + 1, bool)
@@ -56,7 +56,7 @@ def compact(src: Array, dst: Array) -> tuple[Array, Array, Array]:
 
 
 def _numbered(*columns: Array) -> tuple[Array, ...]:
-    """(the distinct ids as they come, the ids of each column as places among them)."""
+    """Returns (the distinct ids as they come, the ids of each column as places among them)."""
     kernel, bits, found = machine_code(number), FIRST_BITS, 0
     place_type, id_type = index_dtype(sum(ids.size for ids in columns)), columns[0].dtype
     table, labels = np.empty((0, 2), id_type), np.empty(0, id_type)
@@ -75,13 +75,13 @@ def _numbered(*columns: Array) -> tuple[Array, ...]:
 
 
 def mark(ids, occurs):
-    """occurs[ids] = True"""
+    """Marks the ids that occur: `occurs[ids] = True`."""
     for k in range(ids.size):
         occurs[np.uint64(ids[k])] = True
 
 
 def look_up(ids, place, new):
-    """new = place[ids]"""
+    """Looks the ids up: `new = place[ids]`."""
     for k in range(ids.size):
         new[k] = place[np.uint64(ids[k])]
 

@@ -37,11 +37,11 @@ CAREFUL_BYTES = 1 << 12
 ZERO, NINE, PLUS, MINUS, POINT, SMALL_E, SPACE, TAB, FEED, RETURN = b"09+-.e \t\n\r"
 TO_SMALL = 32
 NO_BYTE = -1
-"""What no byte of a text equals: the comma, prefix or second comment character of a format that has none."""
+"""A number that no byte equals: the comma, prefix or second comment character of a format that has none."""
 MOST_DIGITS = 19
 NOTHING = np.uint64(0)
 INTEGERS, NUMBERS, REALS = range(3)
-"""What weights may be: integers; integers or reals; reals, whatever they look like."""
+"""The kinds of weights: integers; integers or reals; reals, whatever they look like."""
 
 
 class Reader:
@@ -166,7 +166,7 @@ def byte(text, i):
 
 
 def ends_line(c):
-    """Is it a line feed or a carriage return?"""
+    """True for a line feed or a carriage return."""
     return c == FEED or c == RETURN
 
 
@@ -184,7 +184,7 @@ def past_separator(text, i, comma):
 
 
 def weight_from(text, i, kind, powers, tens):
-    """(where the number at text[i] ends, is it a usual one, is it real, the integer, the real)."""
+    """Returns (where the number at text[i] ends, if it is a usual one, if it is real, the integer, the real)."""
     negative = byte(text, i) == MINUS
     if negative or byte(text, i) == PLUS:
         i += 1
@@ -241,7 +241,7 @@ def first_digits_from(text, i):
 
 
 def product(number, power_of_ten):
-    """(number * power_of_ten, a row of `powers_of_ten`, rounded; is it sure to be rounded correctly?)"""
+    """Returns (number * power_of_ten, a row of `powers_of_ten`, rounded; if it is sure to be rounded correctly)."""
     high = float(number)
     low = float(np.int64(number - np.uint64(high)))
     upper = high * SPLIT - (high * SPLIT - high)

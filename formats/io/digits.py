@@ -24,7 +24,7 @@ TENS = np.array([0] + [10**k for k in range(8)], np.uint64)
 
 
 def digits_from(text, i, number, tens):
-    """(`number` with the digits from text[i] on behind it, modulo 2^64; where they end).
+    """Returns (`number` with the digits from text[i] on behind it, modulo 2^64; where they end).
 
     text: bytes, eight of which can be loaded from i on, and from behind all the digits.  tens: TENS.
     """

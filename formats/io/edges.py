@@ -42,9 +42,8 @@ class Edges:
         src, dst = np.where(again, self.dst[at], self.src[at]), np.where(again, self.src[at], self.dst[at])
         weights = self.weights
         if weights is not None:
-            weights = weights.astype(np.result_type(weights, np.int64), copy=False)[
-                at
-            ]  # of int32, the negated may be none
+            wide = np.result_type(weights, np.int64)  # of int32, the negated may be none
+            weights = weights.astype(wide, copy=False)[at]
             weights = np.where(again, -weights, weights) if negated else weights
         return Edges(src, dst, weights, self.shape, self.labels)
 
@@ -81,7 +80,7 @@ class Edges:
 
 
 def both_ways(src: Array, dst: Array) -> tuple[Array, Array]:
-    """(the numbers of edges, each twice if it is no self-loop; is it the reverse that is meant?)."""
+    """Returns (the numbers of edges, each twice if it is no self-loop; if the reverse is meant)."""
     twice = 1 + (src != dst)
     again = np.ones(int(twice.sum()), bool)
     again[np.cumsum(twice) - twice] = False
@@ -89,7 +88,7 @@ def both_ways(src: Array, dst: Array) -> tuple[Array, Array]:
 
 
 def are_many(edges: int) -> bool:
-    """Are so many edges worth compiled loops, which take as long to load as MANY_TO_LOAD edges without them?"""
+    """True if compiled loops pay, which take as long to load as MANY_TO_LOAD edges take without them."""
     return edges >= (MANY_EDGES if f"{__package__}.compiled" in sys.modules else MANY_TO_LOAD)
 
 

@@ -19,7 +19,7 @@ WEIGHTS = frozenset(
     "duration time value val capacity strength score".split()
 )
 OTHERS = frozenset("id ids index key type label labels name names kind direction directed date year timestamp".split())
-"""What a column that is called so has, in lower case without blanks and lines between."""
+"""The roles of columns by their headings, in lower case without blanks and lines between."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def folded(word: str) -> str:
 
 
 def roles(fields: Sequence[str]) -> Roles | None:
-    """What known words say of a heading; None unless one column is a source and one a target.
+    """Returns the roles that known words in a heading give; None unless one column is a source and one a target.
 
     ValueError if several are, and none of them is in its usual place, the first or the second.
     """
@@ -60,7 +60,7 @@ def one_of(words: Sequence[str], known: frozenset[str], place: int, besides: Seq
 
 
 def is_number(text: str) -> bool:
-    """Does the text write a number, as Python and this package read it?"""
+    """True if the text writes a number, as Python and this package read it."""
     try:
         return "_" not in text and bool(float(text) == float(text))
     except ValueError:
@@ -72,6 +72,6 @@ NOTHING = frozenset("na n/a nan null none nil true false inf infinity - -- ?".sp
 
 
 def is_word(text: str) -> bool:
-    """Could the text be a heading: is it neither a number nor the beginning of one, and no missing value?"""
+    """True if the text can be a heading: no number, no beginning of one, and no missing value."""
     text = text.strip()
     return text.casefold() not in NOTHING and (text[0].isalpha() or text[0] == "_")

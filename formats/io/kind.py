@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Content(Protocol):
-    """What a reader returns: a matrix still to be built, and the file's own vertex ids."""
+    """The result of a reader: a matrix still to be built, and the file's own vertex ids."""
 
     @property
     def labels(self) -> Array | range: ...

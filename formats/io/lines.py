@@ -34,7 +34,7 @@ EXACT_IN_FROMSTRING = 10**18  # np.fromstring saturates silently at 2**63: look 
 
 @dataclass(frozen=True)
 class EdgeLine:
-    """What a line that holds an edge looks like: prefix, source, target, weight; or without the first three."""
+    """The form of a line that holds an edge: prefix, source, target, weight; or without the first three."""
 
     expected: str  # such a line, as error messages show it
     comment: bytes  # the characters that open a comment line
@@ -88,7 +88,7 @@ def edge_line_like_first(source: Source, comment: bytes, separator: bytes) -> Ed
 def read_block(
     source: Source, line: EdgeLine, lines: Buffer, first: int, shape: tuple[int, int] | None
 ) -> tuple[Array, ...]:
-    """(src, dst) or (src, dst, weights) of a block of whole lines; `source.line_number` then counts them, too."""
+    """Reads (src, dst) or (src, dst, weights) from a block of whole lines, which `source.line_number` then counts."""
     block = bytes(lines).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     end = line.lines().match(block).end()  # type: ignore[union-attr]
     end = block.rfind(b"\n", 0, end) + 1  # CPython before 3.11.5 may stop inside the bad line
@@ -173,6 +173,6 @@ def _reach(numbers: Array, limit: int) -> bool:
 
 
 def no_edges(line: EdgeLine) -> tuple[Array, ...]:
-    """(src, dst) or (src, dst, weights) of no line."""
+    """Returns (src, dst) or (src, dst, weights) of no line."""
     weights = np.empty(0, np.float64 if line.always_real else np.int32)
     return (np.empty(0, np.int32), np.empty(0, np.int32), weights)[2 - line.ids :][: line.columns]

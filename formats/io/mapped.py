@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import DTYPES, Array, index_dtype, read_only, to_device
+from ..arrays import DTYPES, Array, check_one_length, index_dtype, read_only, to_device
 from ..matrix.base import Matrix, find_format
 from ..matrix.contract import as_shape
 from ..progress import Bar
@@ -41,7 +41,7 @@ PIECE = 1 << 22
 
 
 def is_folder(path: str) -> bool:
-    """Does the path name a folder: one that is there, or by its last letter?"""
+    """True if the path names a folder: one that is there, or by its last letter."""
     return os.path.isdir(path) or path.endswith(("/", os.sep))
 
 
@@ -149,7 +149,7 @@ def _loaded(array: Array) -> Array:
 
 
 def opened(path: str) -> tuple[Matrix, Array | None]:
-    """(the matrix in a folder, mapped; the vertices' ids, if there are any)."""
+    """Returns (the matrix in a folder, mapped; the vertices' ids, if there are any)."""
     with refusing_damage(path, f"{HEAD} is no head of a matrix"):
         head = _head(path)
         fmt = find_format(str(head["format"]))
@@ -168,7 +168,7 @@ def opened(path: str) -> tuple[Matrix, Array | None]:
 
 
 def _head(path: str) -> dict[str, Any]:
-    """What the folder says of itself; ValueError if it holds no matrix."""
+    """Reads the folder's description of itself; ValueError if it holds no matrix."""
     head_file = os.path.join(path, HEAD)
     if os.path.exists(head_file) and not os.path.isfile(head_file):  # a pipe, in which nothing need ever come
         raise ValueError(f"{path}: {HEAD} is no file")
@@ -226,8 +226,7 @@ def _checked(fmt: type[Matrix], parts: dict[str, Any]) -> Matrix:
     A = fmt.trusted(indptr, indices, values, shape)
     n, across = shape if A.major == 0 else shape[::-1]
     check_starts("indptr", indptr, values.size, n, "row" if A.major == 0 else "column")
-    if indices.size != values.size:
-        raise ValueError(f"indices and values must be of one length, got {indices.size} and {values.size}")
+    check_one_length(indices=indices, values=values)
     for start, stop in strips(indptr, PIECE):
         first, last = int(indptr[start]), int(indptr[stop])
         lines = (indptr[start : stop + 1] - indptr[start], indices[first:last], values[first:last])

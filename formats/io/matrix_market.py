@@ -70,7 +70,7 @@ def read(source: Source) -> Edges:
 
 
 def _read_banner(source: Source) -> tuple[str, str, str]:
-    """(layout, field, symmetry) from the first line that is not blank."""
+    """Returns (layout, field, symmetry) from the first line that is not blank."""
     source.skip(b"")
     line = source.line() or b""
     match line.decode("ascii", "replace").lower().split():
@@ -87,7 +87,7 @@ def _read_banner(source: Source) -> tuple[str, str, str]:
 
 
 def _read_dense(source: Source, entry: EdgeLine, shape: tuple[int, int], symmetry: str) -> tuple[Array, Array, Array]:
-    """(rows, columns, values) of a dense file, without its zeros."""
+    """Reads (rows, columns, values) of a dense file, without its zeros."""
     (nrows, ncols), size_line = shape, source.line_number
     below = int(symmetry == "skew-symmetric")  # whose diagonal is left out
     promised = nrows * ncols if symmetry == "general" else nrows * (nrows + 1 - 2 * below) // 2

@@ -1,4 +1,4 @@
-"""What is given to be read, opened: a path, an open file, or "-" for standard input; plain, or compressed.
+"""Opens what is given to be read: a path, an open file, or "-" for standard input; plain, or compressed.
 
 The name's last suffix tells how a file is compressed, and so do the first bytes of what has no name.
 """
@@ -100,7 +100,7 @@ def unpacking(stream: BinaryIO, ending: str, path: str) -> Any:
 
 
 def _unpacked(zstandard: Any, stream: BinaryIO) -> BinaryIO:
-    """What Zstandard's frames hold, as a whole: the package's own stream takes one that is cut short for the end."""
+    """Unpacks Zstandard's frames as a whole: the package's own stream takes one that is cut short for the end."""
     if zstandard.__name__ != "zstandard":
         return zstandard.open(stream, "rb")
     packed, content = stream.read(), io.BytesIO()
@@ -144,7 +144,7 @@ def _zstandard(path: str) -> Any:
 
 
 def _is_of_damage(error: Exception) -> bool:
-    """Do the compressed data cause the error, and not the file or who reads it?"""
+    """True if the compressed data cause the error, and not the file or who reads it."""
     import lzma
     import zlib
 

@@ -19,7 +19,9 @@ MARGIN = 1.05
 def read_edge_lines(
     source: Source, line: EdgeLine, first: int, shape: tuple[int, int] | None = None
 ) -> tuple[Array, Array, Array | None]:
-    """(src, dst, weights) of the rest of the file, ids counted from 0; weights int32, int64 or float64, or None.
+    """Reads (src, dst, weights) of the rest of the file, ids counted from 0.
+
+    Weights are int32, int64 or float64, or None.
 
     first: the file's smallest id, 0 or 1.  shape: the numbers of ids allowed as source and as target; None: any.
     Raises ValueError that names the line which is no edge, or holds an id out of range or a number above 64 bits.
@@ -68,7 +70,7 @@ class Column:
 
 
 def worth_compiling(block_bytes: int, read_bytes: int) -> bool:
-    """Is a block of a file, after so many bytes of it, the place to go over to the compiled loop?
+    """True if the compiled loop pays from a block of a file on, after so many bytes of it.
 
     Loading the loop takes as long as reading some megabytes without it.
     """

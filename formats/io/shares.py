@@ -91,7 +91,7 @@ class Limited(io.RawIOBase):
 def read_lines(
     path: str, kind: FileKind, group: Group, directed: bool, dtype: DTypeLike | None, force: bool
 ) -> tuple[Partitioned, Array | range]:
-    """(the matrix, the vertices' ids) of a file of lines."""
+    """Reads (the matrix, the vertices' ids) of a file of lines."""
     from ..progress import Bar
 
     with group.guarded("reading"), open(path, "rb") as file:
@@ -135,7 +135,7 @@ def summed(group: Group, counts: Array) -> Array:
 
 
 def read_folder(path: str, group: Group) -> tuple[Partitioned, Array | range]:
-    """(the matrix, the vertices' ids) of a folder of mapped arrays."""
+    """Reads (the matrix, the vertices' ids) of a folder of mapped arrays."""
     with group.guarded("reading"):
         A, labels = mapped.opened(path)
         ids: Array | range = range(max(A.shape)) if labels is None else np.array(labels)
@@ -153,7 +153,7 @@ def cut_here(A: Matrix, group: Group) -> Partitioned:
 
 
 def shares_lines(source: Source, kind: FileKind) -> bool:
-    """Can each process read its own share of the lines?"""
+    """True if each process can read its own share of the lines."""
     in_order = bool(kind.whole) and source.opens_like(b"", kind.whole)
     return kind.by_lines and not in_order and not compression_of(source.path)
 

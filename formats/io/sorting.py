@@ -19,7 +19,7 @@ from ..arrays import Array
 from ..hooks import machine_code
 
 BLOCK_BITS, LONG_BLOCK_BITS = 16, 19
-"""Of the number of entries in a block: 8 bytes each, twice, are a MiB, or 8 where there would be too many blocks."""
+"""Numbers of entries in a block: 8 bytes each, twice, are a MiB, or 8 where there would be too many blocks."""
 FEW_BLOCKS_BITS, MOST_BLOCKS_BITS = 6, 11
 """To write to many more blocks takes far longer, for want of addresses of pages at hand."""
 DIGIT_BITS = 8
@@ -29,7 +29,7 @@ WORD_BITS, VALUE_BITS = 64, 32
 def sorted_by_rows(
     src: Array, dst: Array, values: Array, shape: tuple[int, int], both_ways: bool = False
 ) -> tuple[Array, Array, Array]:
-    """(indptr, indices, values) of the rows, of entries in any order; of those in one place the least value stays.
+    """Returns rows (indptr, indices, values) of entries in any order; of equal places the least value stays.
 
     src, dst: (m,), of one index type, which has room for all.  values: (m,), or (0,) for entries without; then none
     come back.  both_ways: with the reverse of every entry that lies off the diagonal, for a square shape.
@@ -69,7 +69,7 @@ def sorted_by_rows(
 
 
 def in_order(src, dst):
-    """Does every entry but the first come strictly after the one before?"""
+    """True if every entry but the first comes strictly after the one before."""
     for e in range(1, src.size):
         if src[e] < src[e - 1] or (src[e] == src[e - 1] and dst[e] <= dst[e - 1]):
             return False
@@ -167,7 +167,7 @@ def sort_blocks(layout, words, places, scratch, values, indptr, indices):
 
 
 def sort_block(words, places, value_bits, other_words, other_places, counts):
-    """(words, places), sorted by what words hold above `value_bits`, here or in the other memory."""
+    """Sorts (words, places) by what words hold above `value_bits`, here or in the other memory."""
     counts[:] = 0
     digits, digit_bits = counts.shape[0], np.uint64(0)
     while (1 << digit_bits) < counts.shape[1]:

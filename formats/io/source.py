@@ -81,7 +81,7 @@ class Source:
         return self.line()
 
     def opens_like(self, comment: bytes, pattern: bytes) -> bool:
-        """Does what comes after blank lines and comments match?"""
+        """True if what comes after blank lines and comments matches."""
         self.skip(comment)
         while self._end - self._at < OPENING_BYTES and self._fill():
             pass

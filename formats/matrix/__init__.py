@@ -1,1 +1,1 @@
-"""What every matrix has in common: its contract, the conversions between formats, and the memory that they take."""
+"""The parts that every matrix shares: its contract, the conversions between formats, and the memory that they take."""

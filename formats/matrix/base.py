@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Matrix")
 
 WHERE_IT_IS = {"astype", "lengths", "mapped", "nnz", "pattern", "revalued", "stored", "to_edges"}
-"""What runs on the matrix's own GPU, also where a format has its own."""
+"""A decorator for what runs on the matrix's own GPU, also where a format has its own."""
 
 
 class Matrix(Notation["Matrix"], Storage):
@@ -71,7 +71,7 @@ class Matrix(Notation["Matrix"], Storage):
     """
 
     def __init_subclass__(cls, listed: bool = True, **options: Any) -> None:
-        """listed: is it a format, by whose name `to` finds it?"""
+        """Registers a format. listed: `to` finds it by its name."""
         super().__init_subclass__(**options)
         if "__post_init__" in cls.__dict__:
             cls.__post_init__ = made_at_home(cls.__dict__["__post_init__"])  # type: ignore[attr-defined]
@@ -212,7 +212,7 @@ class Matrix(Notation["Matrix"], Storage):
 
     @at_home
     def to_edges(self) -> tuple[Array, Array, Array]:
-        """(rows, cols, values) of all entries, sorted by row, then by column, whatever the format."""
+        """Returns (rows, cols, values) of all entries, sorted by row, then by column, whatever the format."""
         return to_edges(self)
 
     @at_home
@@ -259,7 +259,7 @@ class Matrix(Notation["Matrix"], Storage):
 
     @at_home
     def __str__(self) -> str:
-        """What `repr` says and, of a matrix of few rows and columns, the values in their places."""
+        """Shows what `repr` says and, if rows and columns are few, the values in their places."""
         return f"{self!r}\n{small_grid(self)}".rstrip()
 
     @at_home
@@ -270,7 +270,7 @@ class Matrix(Notation["Matrix"], Storage):
 
     @at_home
     def lengths(self, axis: int = 0) -> Array:
-        """(nrows,), how many entries each row has; axis=1: (ncols,), each column."""
+        """Counts the entries of each row, (nrows,); axis=1: of each column, (ncols,)."""
         made = self.to(("csr", "csc")[axis])
         return self.xp.diff(made.indptr)  # type: ignore[attr-defined]
 
@@ -310,7 +310,9 @@ class Matrix(Notation["Matrix"], Storage):
     # --- what formats provide -------------------------------------------------------------------------------------
 
     def coordinates(self) -> tuple[Array, Array, Array | None] | None:
-        """(majors, minors, there), each of the shape of `self.values`; None for a format that cannot list its places.
+        """Returns (majors, minors, there), each of the shape of `self.values`.
+
+        None for a format that cannot list its places.
 
         majors, minors: of each place, its row and its column; the column first where columns lie together.  there:
         which places hold an entry; None where all do.

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, held, index_dtype, is_array, is_mapped, move, read_only
+from ..arrays import Array, contiguous, held, index_dtype, is_array, is_mapped, move, read_only
 from ..places import HOST, Device, Place, find_place, place_of
 from ..resident import elsewhere
 from .facts import ON_DISK, Fact
@@ -24,7 +24,19 @@ Shape: TypeAlias = int | tuple[int, int]
 
 INSIDE = frozenset(
     ("arrays", "components", "coordinates", "forget", "forget_kept", "formats", "keep", "keeping")
-    + ("keeps", "known", "in_parts", "is_in", "line_ends", "mapped", "of_each", "options", "overwrite", "revalued")
+    + (
+        "keeps",
+        "known",
+        "in_parts",
+        "is_in",
+        "line_ends",
+        "mapped",
+        "of_each",
+        "options",
+        "overwrite",
+        "own_options",
+        "revalued",
+    )
     + ("all_resident", "predicted_nbytes", "stored")
     + ("stored_parts", "streams", "take", "trusted")
 )
@@ -32,7 +44,7 @@ INSIDE = frozenset(
 
 
 class Storage:
-    """What a matrix is stored as: dataclass fields, some of them arrays of one device.
+    """The arrays and numbers that a matrix is stored as: dataclass fields, some of them arrays of one device.
 
     `major` is the axis along which entries are grouped: 0 where a row's entries lie together, 1 where a column's do.
     """
@@ -41,7 +53,7 @@ class Storage:
     """Every format by its lower-case name."""
 
     in_parts: ClassVar[bool] = False
-    """Does a matrix of this kind lie in parts, some of them perhaps with other processes? See `formats.parts`."""
+    """True if a matrix of this kind lies in parts, some of them perhaps with other processes. See `formats.parts`."""
 
     values: Array
     shape: tuple[int, int]
@@ -55,8 +67,13 @@ class Storage:
             object.__setattr__(self, name, read_only(component) if is_array(component) else component)
         return self
 
+    def _set(self, **components: Any) -> None:
+        """Sets components in a constructor, the arrays among them as read-only and contiguous ones."""
+        for name, part in components.items():
+            object.__setattr__(self, name, read_only(contiguous(part)) if is_array(part) else part)
+
     def __dir__(self) -> list[str]:
-        """What users ask of a matrix, as completion shows it."""
+        """Lists what users ask of a matrix, as completion shows it."""
         return [name for name in super().__dir__() if name not in INSIDE]
 
     # --- how large ------------------------------------------------------------------------------------------------
@@ -88,7 +105,7 @@ class Storage:
         return find_place(device)
 
     def is_in(self, place: Place) -> bool:
-        """Is all of the matrix in a place?"""
+        """True if all of the matrix is in a place."""
         return self.place is place
 
     @property
@@ -103,7 +120,7 @@ class Storage:
 
     @property
     def stored(self) -> Array:
-        """(nnz,), the values of the entries, in the format's own order."""
+        """The values of the entries, (nnz,), in the format's own order."""
         return self.values
 
     @property
@@ -123,12 +140,12 @@ class Storage:
 
     @property
     def resident(self) -> int:
-        """Of `nbytes`, those that kernels read without the bus: all, but of a matrix moved with `resident=`."""
+        """The bytes of `nbytes` that kernels read without the bus: all, but of a matrix moved with `resident=`."""
         return self.nbytes - sum(map(elsewhere, self.arrays))
 
     @cached_property
     def all_resident(self) -> bool:
-        """Do kernels read all of it without the bus? Every algorithm asks, so the answer is kept."""
+        """True if kernels read all of it without the bus. Every algorithm asks, so the answer is kept."""
         return self.resident == self.nbytes
 
     @property
@@ -153,26 +170,32 @@ class Storage:
     @property
     def options(self) -> dict[str, Any]:
         """The options of `to` that make another matrix like this one."""
-        return {}
+        return {name: getattr(self, name, True) for name in self.own_options}
+
+    own_options: ClassVar[dict[str, Callable[[Any], Any] | None]] = {}
+    """The options of `to` that the format has, each with a function that refuses wrong values, if there are any."""
 
     @classmethod
     def _check_options(cls, options: dict[str, Any]) -> None:
         """TypeError or ValueError for an option of `to` that the format does not have, or a value that it cannot be."""
-        for name in options:
-            raise TypeError(f"{cls.__name__} has no option {name!r}")
+        for name, value in options.items():
+            if name not in cls.own_options:
+                raise TypeError(f"{cls.__name__} has no option {name!r}")
+            if (check := cls.own_options[name]) is not None:
+                check(value)
 
     @classmethod
     def _check_padding(cls, A: Any, options: dict[str, Any]) -> None:
-        """ValueError with the sizes if `A` would take far more in this format than its entries do."""
+        """ValueError with the sizes if `A` would take far more in this format than its entries do, unless forced to."""
 
     @property
     def _index_dtype(self) -> np.dtype:
-        """Of the indices that the matrix has as CSR, CSC or COO."""
+        """The dtype of the indices that the matrix has as CSR, CSC or COO."""
         return index_dtype(*self.shape, self.nnz)
 
     def _suits(self, options: dict[str, Any]) -> bool:
-        """Does the matrix have these options already?"""
-        return True
+        """True if the matrix has these options already."""
+        return all(getattr(self, name) == value for name, value in options.items() if hasattr(self, name))
 
     # --- its parts ------------------------------------------------------------------------------------------------
 
@@ -188,7 +211,7 @@ class Storage:
         return tuple(array for arrays in parts for array in arrays)
 
     def of_each(self, found: T) -> list[T]:
-        """What each process has found that holds a part of the matrix: here it is one."""
+        """Returns the answers of all processes that hold a part of the matrix: here there is one."""
         return [found]
 
     # --- what is kept ---------------------------------------------------------------------------------------------
@@ -205,12 +228,12 @@ class Storage:
 
     @property
     def on_disk(self) -> bool:
-        """Are its arrays mapped files, see `open_mapped`? Then nothing as large is made beside them unasked."""
+        """True if its arrays are mapped files, see `open_mapped`. Nothing as large is then made beside them unasked."""
         return self.keep(ON_DISK, lambda: any(map(is_mapped, self.components)))
 
     @property
     def streams(self) -> bool:
-        """Is it on disk, and larger than the memory that is left? Then its rows are read in their order."""
+        """True if it is on disk, and larger than the memory that is left. Its rows are then read in their order."""
         return self.on_disk and (left := self.place.available_bytes()) is not None and self.nbytes > left
 
     def keep(self, fact: Fact[T], make: Callable[[], T], *given: Any) -> T:
@@ -225,7 +248,7 @@ class Storage:
             return kept.setdefault(key, make())
 
     def keeps(self, fact: Fact[Any], *given: Any) -> bool:
-        """Is the fact kept?"""
+        """True if the fact is kept."""
         return ((fact, *given) if given else fact) in self._kept
 
     def known(self, fact: Fact[T], *given: Any) -> T | None:
@@ -286,7 +309,7 @@ def _bytes_of(kept: Any, seen: set[int]) -> int:
 
 
 def as_shape(shape: Shape) -> tuple[int, int]:
-    """(nrows, ncols) from a pair, or from n for a square matrix; ValueError if negative."""
+    """Returns (nrows, ncols) from a pair, or from n for a square matrix; ValueError if negative."""
     pair = (shape, shape) if isinstance(shape, int | np.integer) else tuple(shape)
     if len(pair) != 2:
         raise ValueError(f"shape must be n or (nrows, ncols), got {shape!r}")

@@ -1,4 +1,4 @@
-"""What a matrix becomes: a matrix of another format, a list of edges, a dense array, or another library's matrix."""
+"""Conversions of a matrix: to another format, a list of edges, a dense array, or another library's matrix."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def convert(A: Storage, target: type[F], **options: Any) -> F:
     target._check_options(options)
     if stays(A, target, options):
         return A  # type: ignore[return-value]  # it is one of the target's
-    target._check_padding(A, options)
+    if not options.get("force"):
+        target._check_padding(A, options)
     check_conversion(A, target, options)
     steps = route(type(A), target)
     for step in steps[:-1]:

@@ -24,7 +24,7 @@ class Fact(Generic[T]):
 # --- those that several modules ask for -----------------------------------------------------------------------------
 
 ENTRIES: Fact[int] = Fact("number of entries")
-"""Of formats whose arrays have places without an entry."""
+"""A fact of formats whose arrays have places without an entry."""
 
 ON_DISK: Fact[bool] = Fact("an array is a mapped file")
 

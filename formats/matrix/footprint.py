@@ -52,7 +52,7 @@ class Footprint:
 
     @property
     def fits(self) -> bool:
-        """Is there room? True where nobody knows."""
+        """True if there is room, or nobody knows."""
         return self.available is None or self.total <= self.available
 
     def check(self) -> None:
@@ -61,7 +61,7 @@ class Footprint:
             raise self.place.no_room(self.what, self.total, self.available)
 
     def _rows(self) -> list[tuple[str, int, str]]:
-        """What each part takes, and what is to be said of it."""
+        """Lists what each part takes, with a remark."""
         parts = {"matrix": self.matrix, "conversion": self.temporary, **self.work}
         notes = {"matrix": "" if self.added else "there already", "conversion": "while it is made"}
         if self.crossing:

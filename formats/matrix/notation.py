@@ -39,11 +39,11 @@ ELSEWHERE = {
     **{f"to{fmt}": f"see to('{fmt}')" for fmt in ("csr", "csc", "coo")},
     **{name: f"see reduce(A, '{monoid}')" for name, monoid in {"sum": "plus", "max": "max", "min": "min"}.items()},
 }
-"""What SciPy's and NumPy's names are here."""
+"""The names that stand here for those of SciPy and NumPy."""
 
 
 class Elsewhere:
-    """An attribute that is missing, with a hint. (A `__getattr__` would make every attribute slower.)"""
+    """Hints at the right name of an attribute that is missing. A `__getattr__` would make every attribute slower."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -54,7 +54,7 @@ class Elsewhere:
 
 
 class Notation(Arithmetic[M]):
-    """What a matrix does with brackets, and `@`."""
+    """Brackets of a matrix, and `@`."""
 
     __slots__ = ()
 
@@ -118,7 +118,7 @@ for _name in ELSEWHERE:
 
 
 def is_integer(obj: object) -> bool:
-    """Is `obj` one integer, also an array of no dimensions?"""
+    """True if `obj` is one integer, also an array of no dimensions."""
     if isinstance(obj, bool | np.bool_):
         return False
     try:

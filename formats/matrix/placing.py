@@ -15,7 +15,7 @@ from .contract import Storage
 
 S = TypeVar("S", bound=Storage)
 Resident: TypeAlias = Literal["auto"] | int | float | str
-"""What is to be resident: bytes, also in words such as "4GiB"; a share from 0.0 to 1.0; or "auto", what fits."""
+"""The share to be resident: bytes, also in words such as "4GiB"; a share from 0.0 to 1.0; or "auto", what fits."""
 
 VECTORS = 80
 """Bytes for each vertex that "auto" leaves to the vectors of an algorithm."""

@@ -15,9 +15,9 @@ from .workspace import Needs, Sizes, unknown
 
 Converter = Callable[..., Any]
 CONVERSIONS: dict[tuple[type[Storage], type[Storage]], Converter] = {}
-"""(source, target) -> the function that converts directly, without a format between."""
+"""The functions that convert directly, without a format between, by (source, target)."""
 NEEDS: dict[tuple[type[Storage], type[Storage]], Needs] = {}
-"""(source, target) -> what the direct conversion allocates, see `workspace`."""
+"""The needs of direct conversions, see `workspace`, by (source, target)."""
 
 
 def conversion(
@@ -34,7 +34,7 @@ def conversion(
 
 
 def stays(A: Storage, target: type[Storage], options: dict[str, Any]) -> bool:
-    """Is `A` in the `target` format already, with these options?"""
+    """True if `A` is in the `target` format already, with these options."""
     return type(A) is target and A.major == target.major and A._suits(options)
 
 
@@ -51,7 +51,7 @@ def route(source: type[Storage], target: type[Storage]) -> tuple[type[Storage], 
 
 
 def leads(source: type[Storage], target: type[Storage]) -> bool:
-    """Is there a way from `source` to `target`?"""
+    """True if there is a way from `source` to `target`."""
     try:
         return source is target or bool(route(source, target))
     except TypeError:

@@ -12,9 +12,9 @@ from .contract import Storage
 from .convert import to_edges
 
 CELLS = 40
-"""Of the picture, along its longer side."""
+"""Cells of the picture along its longer side."""
 SIDE = 160
-"""Of the picture, in pixels."""
+"""Pixels of the picture along its longer side."""
 SAMPLES = 1 << 16
 """Entries that the picture is made of, at most."""
 CONVERTED = 1 << 24
@@ -70,7 +70,7 @@ def spy(A: Storage) -> str:
 
 
 def some_places(A: Storage) -> tuple[np.ndarray, np.ndarray] | None:
-    """(rows, columns) of entries spread over the matrix, on the host; None if finding some takes long."""
+    """Picks (rows, columns) of entries spread over the matrix, on the host; None if that takes long."""
     group = getattr(A, "group", None)
     if group is not None and group.size > 1:  # processes that hold it in parts would all have to be asked
         return None

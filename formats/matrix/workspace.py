@@ -1,4 +1,4 @@
-"""What a conversion allocates at most, from a matrix's extents alone.
+"""Bytes that a conversion allocates at most, from a matrix's extents alone.
 
 A conversion is registered with `needs`, a function (sizes, source bytes, target bytes) -> bytes that it allocates at
 most at one time, the result among them and what it shares with its source not. The figures follow the arrays that the
@@ -17,7 +17,7 @@ WORD = 8
 """Bytes of an index as NumPy and CuPy look up, count and sort by it."""
 
 FEW_OF_ALL = 8
-"""Of fewer entries than one in so many rows, those of a row are counted where they are wanted, without words."""
+"""With fewer entries than one in so many rows, those of a row are counted where they are wanted, without words."""
 
 
 @dataclass(frozen=True)
@@ -53,29 +53,29 @@ class Sizes:
         return (self.shape[axis] + 1) * self.index + self.nnz * (self.index + self.value)
 
     def compress(self, axis: int) -> int:
-        """Of `compressed.compress`: counts in words, indptr, and the indices in words, where they are counted."""
+        """Needs of `compressed.compress`: counts in words, indptr, and the indices in words, where they are counted."""
         words = self.shape[axis] if self.on_gpu else self.nnz + min(self.shape[axis], FEW_OF_ALL * self.nnz)
         return self.shape[axis] * self.index + words * WORD
 
     def expand(self, axis: int) -> int:
-        """Of `compressed.expand`, the index of each entry; on a GPU it counts starts in words first."""
+        """Needs of `compressed.expand`: the index of each entry; on a GPU it counts starts in words first."""
         if self.on_gpu:
             return self.nnz * (WORD + 2 * self.index) + self.shape[axis] * self.index
         return self.nnz * self.index + self.shape[axis] * (2 * self.index + WORD)
 
     def turn(self, axis: int) -> int:
-        """Of `compressed.turn`, compressed along `axis` afterwards; a GPU holds the entries of two passes."""
+        """Needs of `compressed.turn`, compressed along `axis` afterwards; a GPU holds the entries of two passes."""
         patterns = self.nnz if self.value == 1 else 0  # which are made an array first
         if self.on_gpu:
             return self.compressed(axis) + self.nnz * (3 * self.index + self.value + 2) + patterns
         return self.compressed(axis) + patterns
 
     def look_up(self, axes: int) -> int:
-        """Of a look-up of every entry by arrays of indices along so many axes."""
+        """Needs of a look-up of every entry by arrays of indices along so many axes."""
         return self.nnz * WORD * (axes + (1 if self.on_gpu else 0))
 
     def mask(self, places: int) -> int:
-        """Of a choice by a Boolean for each of so many places; on a GPU these are made words, and summed up."""
+        """Needs of a choice by a Boolean for each of so many places; on a GPU these are made words, and summed up."""
         return places * (1 + 2 * WORD if self.on_gpu else 1)
 
 
@@ -83,5 +83,5 @@ Needs = Callable[[Sizes, int, int], int]
 
 
 def unknown(s: Sizes, source: int, target: int) -> int:
-    """Of a conversion that was registered without its needs: the target twice, and the source as CSR and in order."""
+    """Needs of a conversion that is registered without: the target twice, and the source as CSR and in order."""
     return 2 * target + s.compressed(0) + s.nnz * WORD

@@ -35,7 +35,7 @@ from .names import Coded
 QUOTE = ord('"')
 ROWS = 1 << 18
 UNUSED, WEIGHT, FIRST_TEXT = -2, -1, 2
-"""What a field is for: nothing, a weight, or from 0 on a column of text, of which the first two are names."""
+"""Uses of a field: nothing, a weight, or from 0 on a column of text, of which the first two are names."""
 
 
 def read_columns(
@@ -85,7 +85,7 @@ def read_columns(
 
 
 def _text_of(path: str) -> tuple[Array, int]:
-    """(the bytes of a file, and spare ones behind a last line feed, where the text ends)."""
+    """Returns (the bytes of a file, and spare ones behind a last line feed, where the text ends)."""
     with open_content(path) as stream:
         if compression_of(path) or isinstance(path, Held):
             content = np.frombuffer(stream.read(), np.uint8)
@@ -113,8 +113,9 @@ def _texts(letters: memoryview, starts: Array, lengths: Array) -> list[bytes]:
 
 
 def read_rows(text, start, end, syntax, columns, powers, tens):
-    """Read lines from `start` on, at most as many as there is room for: (where it stopped, rows, are weights real?,
-    was all as usual?).
+    """Reads lines from `start` on, at most as many as there is room for.
+
+    Returns (where it stopped, rows, if weights are real, if all was as usual).
 
     syntax: the use of each field, the separator, the most fields of a line, and what may begin a comment.
     columns: starts and lengths of texts, and weights as integers and as reals, in one memory.
@@ -164,8 +165,10 @@ def read_rows(text, start, end, syntax, columns, powers, tens):
 
 
 def field_from(text, i, end, separator):
-    """(where the content of the field at text[i] begins, where it stops, where the field ends, has it no quotation mark
-    of its own?); where it stops is -1 if it is unusual.
+    """Finds the content of the field at text[i].
+
+    Returns (where it begins, where it stops, where the field ends, if it has no quotation mark of its own); where it
+    stops is -1 if it is unusual.
     """
     while byte(text, i) == SPACE:
         i += 1

@@ -33,7 +33,7 @@ DEFAULT = -1  # of an attribute's texts
 
 
 def read_graphml(source: Source, weight: Any, columns: Iterable[str]) -> tuple[Table, list[str]]:
-    """(the edges, undirected ones both ways; the names of all vertices).
+    """Reads (the edges, undirected ones both ways; the names of all vertices).
 
     weight, columns: names of attributes. An edge without one has its default; where there is none, a weight of 1, as in
     NetworkX, and None in a column. ValueError names the file and, of an element, the line.
@@ -65,7 +65,7 @@ class Key:
     texts: dict[int, str] = field(default_factory=dict)
 
     def value(self, text: str, as_number: bool) -> Any:
-        """What a text says; ValueError or KeyError if it is none of this kind, or no number where one is wanted."""
+        """Reads a text's value; ValueError or KeyError if it is none of this kind, or no number where one is wanted."""
         if self.kind == "boolean":
             return BOOLEANS[text.strip().lower()]
         if not (as_number or self.kind in (*INTEGERS, *REALS)):
@@ -77,7 +77,7 @@ class Key:
 
 
 class _Reader:
-    """What the parser finds in a file, element by element."""
+    """The parser's findings in a file, element by element."""
 
     def __init__(self, file: Source) -> None:
         self.nodes: list[str] = []

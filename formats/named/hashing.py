@@ -27,7 +27,7 @@ MANY = 1 << 18  # from which compiled loops pay, with the time to load them
 
 
 def numbered_texts(column: Sequence[Any] | Array) -> tuple[Array, list[str]] | None:
-    """(the number of each text, the distinct ones as they come); None if there is anything but text."""
+    """Returns (the number of each text, the distinct ones as they come); None if there is anything but text."""
     table, parts = Table(), []
     for k in range(0, len(column), BLOCK):
         block = column[k : k + BLOCK]
@@ -106,13 +106,22 @@ def hash_of(text, i, length):
 
 
 def is_name(text, i, length, words, begin):
-    """Is it the name whose words begin there?"""
+    """True if the words of the name begin there."""
     if words[begin] != np.uint64(length):
         return False
     for k in range(0, length, 8):
         if words[begin + 1 + k // 8] != word_of(text, i + k, length - k):
             return False
     return True
+
+
+def shift_of(size):
+    """The shift that leaves of a hash as many bits as number the lines of a table."""
+    shift = np.uint64(64)
+    while size > 1:
+        size >>= 1
+        shift -= np.uint64(1)
+    return shift
 
 
 def number_names(text, starts, lengths, table, found, numbers, start):
@@ -122,11 +131,7 @@ def number_names(text, starts, lengths, table, found, numbers, start):
     begin, and where they end; the words, the first of which is the length.
     """
     slots, hashes, begins, words = table
-    shift = np.uint64(64)
-    size = len(slots)
-    while size > 1:
-        size >>= 1
-        shift -= np.uint64(1)
+    shift = shift_of(len(slots))
     ahead = np.empty(AT_ONCE, np.uint64)
     for first in range(start, starts.size, AT_ONCE):
         last = min(first + AT_ONCE, starts.size)
@@ -161,11 +166,7 @@ def number_names(text, starts, lengths, table, found, numbers, start):
 
 def put_back(slots, hashes, found):
     """Put the names into a larger table, by their hashes."""
-    shift = np.uint64(64)
-    size = len(slots)
-    while size > 1:
-        size >>= 1
-        shift -= np.uint64(1)
+    shift = shift_of(len(slots))
     for k in range(found):
         at = hashes[k] >> shift
         while slots[at, 1]:

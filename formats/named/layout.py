@@ -1,4 +1,4 @@
-"""What a table of edges has where: its separator, its comments, whether it has a heading, and which columns count."""
+"""The layout of a table of edges: its separator, its comments, whether it has a heading, and which columns count."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Column: TypeAlias = str | int
 
 SEPARATORS = ",\t;|"
 TO_SAY = "say source=, target= and weight= (None for no weights), the columns to take"
-"""What errors ask for; the command line has other words for it."""
+"""Words in which errors ask; the command line has others for them."""
 
 MARKS = ("#", "%")
-"""What comments begin with, unless a table says otherwise."""
+"""Marks that comments begin with, unless a table says otherwise."""
 
 
 @contextmanager
@@ -50,7 +50,7 @@ class Syntax:
     fields: int = 2
 
     def is_comment(self, line: str, number: int) -> bool:
-        """Is the line a comment? ValueError if it can be one, or an edge of a vertex whose name begins so."""
+        """True if the line is a comment; ValueError if it can be one, or an edge of a vertex whose name begins so."""
         begin = line.lstrip(" \t")
         if self.comment is not None:
             return bool(self.comment) and begin.startswith(self.comment)
@@ -120,7 +120,7 @@ class Layout:
 
     @property
     def is_by_place(self) -> bool:
-        """Are the columns the first, the second, and for weights the third?"""
+        """True if the columns are the first, the second, and for weights the third."""
         return self.places == tuple(range(2 + self.weighted))
 
 
@@ -134,7 +134,7 @@ def layout_of(
     header: bool | None,
     comment: str | None,
 ) -> tuple[Layout, list[str]]:
-    """(where the file has what, its first record); ValueError where it cannot be told."""
+    """Returns (where the file has what, its first record); ValueError where it cannot be told."""
     if separator is not None and len(separator) != 1:
         raise ValueError(f"separator must be one character, got {separator!r}")
     syntax = Syntax(path, separator or _separator(path, comment), comment)
@@ -192,7 +192,7 @@ def _roles(place: str, line: int, fields: Sequence[str]) -> Roles | None:
 
 
 def is_heading(place: str, first: Sequence[str], second: Sequence[str]) -> bool | None:
-    """Is the first record a heading? None: it may be one, or an edge between vertices that are called so.
+    """True if the first record is a heading; None if it may be one, or an edge between vertices that are called so.
 
     A heading is words. They are known ones, such as `from` and `km`, or stand above numbers.
     """
@@ -214,7 +214,7 @@ def is_heading(place: str, first: Sequence[str], second: Sequence[str]) -> bool 
 
 
 def _weights(above: Sequence[bool], first: Sequence[str]) -> Iterator[bool]:
-    """For each column: does a word for weights, or for numbers of rows, stand above a number?"""
+    """Tells for each column if a word for weights, or for numbers of rows, stands above a number."""
     return (number and folded(field) in WEIGHTS | OTHERS for number, field in zip(above, first, strict=False))
 
 
@@ -227,7 +227,10 @@ def _chosen(
     weight: Column | None,
     width: int,
 ) -> tuple[tuple[Column, Column], Column | None]:
-    """(the columns of both ends, that of the weights), as the heading's known words say where nobody else does."""
+    """Returns (the columns of both ends, that of the weights).
+
+    Known words of the heading say it where nobody else does.
+    """
     automatic = weight == "auto" and (heading is None or "auto" not in heading)
     if heading is None:
         return (source, target), (2 if width > 2 else None) if automatic else weight

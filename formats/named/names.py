@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -16,11 +17,11 @@ from ..io.compaction import compact
 from .hashing import MANY, numbered_texts
 
 Where: TypeAlias = Callable[[int], str]
-"""What an error calls the row of a number: "row 3", or "cities.csv:5"."""
+"""A function that gives what an error calls the row of a number: "row 3", or "cities.csv:5"."""
 
 BLOCK = 1 << 16
 ALIKE = 50_000
-"""Of more names than this, only those that begin alike, and so many of them, are looked at for one spelled alike."""
+"""With more names than this, one spelled alike is looked for among as many that begin alike."""
 
 
 class Names:
@@ -87,7 +88,7 @@ class Names:
             return self._number
 
     def _like(self, name: object) -> str:
-        """What to say of a name that there is not: the one that is meant, or how many there are."""
+        """Hints at a name that is like a missing one, or else at how many there are."""
         for other in (str(name), _as_integer(name)):
             if other in self:
                 return f": did you mean {other!r}?"
@@ -121,7 +122,7 @@ class Names:
             return False
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Names) and len(self) == len(other) and all(map(_same, self, other))
+        return isinstance(other, Names) and len(self) == len(other) and all(map(operator.eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -138,7 +139,7 @@ class Coded(NamedTuple):
 
 
 def did_you_mean(name: object, names: Iterable[Any]) -> str:
-    """What follows an error, ": did you mean 'Paris'?" where a name is like that one, else nothing."""
+    """Returns the end of an error, ": did you mean 'Paris'?" where a name is like that one, else nothing."""
     known = {str(each).casefold(): each for each in names}
     alike = difflib.get_close_matches(str(name).casefold(), known, 1)
     return f": did you mean {known[alike[0]]!r}?" if alike else ""
@@ -269,7 +270,7 @@ def _things(column: Any) -> Iterable[Any]:
 
 
 def _is_whole(column: Any) -> TypeGuard[Array]:
-    """Is it an array of integers?"""
+    """True if it is an array of integers."""
     return isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iu"
 
 
@@ -280,7 +281,7 @@ def _signed(*columns: Any) -> list[Array] | None:
 
 
 def _ascend(numbers: Array) -> bool:
-    """Is each number larger than the one before?"""
+    """True if each number is larger than the one before."""
     return bool((numbers[1:] > numbers[:-1]).all())
 
 
@@ -304,14 +305,10 @@ def _ordered(found: dict[Any, None]) -> Names:
 
 
 def _is_missing(name: Any) -> bool:
-    """Is it None, NaN or one of pandas's values for nothing?"""
+    """True for None, NaN and pandas's values for nothing."""
     return name is None or type(name).__name__ in ("NAType", "NaTType") or (isinstance(name, float) and name != name)
 
 
 def _as_integer(name: object) -> object:
     """Text as the integer that it writes, if it writes one."""
     return int(name) if isinstance(name, str) and name.removeprefix("-").isdecimal() else None
-
-
-def _same(a: object, b: object) -> bool:
-    return bool(a == b)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import INT32_MAX, Array, fits
+from ..arrays import Array, narrowed
 from ..io.headings import is_number
 from ..io.opening import Held, compression_of, size_of
 from .compiled import read_columns
@@ -81,12 +81,12 @@ class Reader:
 
     @property
     def what(self) -> tuple[str, str, str]:
-        """What errors call the columns of the edges."""
+        """The words by which errors call the columns of the edges."""
         names = [*self.layout.names, "none"]
         return f"source {names[0]!r}", f"target {names[1]!r}", f"weight {names[2]!r}"
 
     def read(self) -> tuple[list[Coded], Any, list[Any]]:
-        """(both columns of names, the weights, the other columns)."""
+        """Reads (both columns of names, the weights, the other columns)."""
         layout, syntax = self.layout, self.layout.syntax
         found: Sequence[Any] | None = None
         marks = "".join(MARKS) if syntax.comment is None else syntax.comment
@@ -98,7 +98,7 @@ class Reader:
             )
         if found is None:
             found = self._by_csv()
-        values = _narrow(found[2]) if layout.weighted else None
+        values = narrowed(found[2]) if layout.weighted else None
         return [_cleaned(end) for end in found[:2]], values, list(found[3 if layout.weighted else 2 :])
 
     def _by_csv(self) -> list[Any]:
@@ -196,7 +196,7 @@ class Reader:
 
 
 def _hint(text: str) -> str:
-    """What may be wrong with a text that is no number."""
+    """Hints at what may be wrong with a text that is no number."""
     if re.fullmatch(r"[-+]?[0-9][0-9.,_ '\u00a0\u202f]*", text.strip()):
         return ": numbers have a decimal point, and nothing between thousands"
     return ""
@@ -209,7 +209,7 @@ def _cleaned(column: Coded) -> Coded:
 
 
 def is_edge_list(path: str) -> bool:
-    """Is a table, of which nothing is asked, one for `formats.read`, whose compiled loops take integers as they are?
+    """True if `formats.read`, whose compiled loops take integers, can read a table of which nothing is asked.
 
     Then its columns are in the usual order, and its first edge has two integers. No name is written like 007, and no
     line can be either a comment or an edge. A later line may still be of another kind.
@@ -244,10 +244,3 @@ def _as_integers(source: Coded, target: Coded) -> tuple[Coded, Coded]:
     if not all(_INTEGER.fullmatch(name) for name in chain(*names)):
         return source, target
     return Coded(source.codes, list(map(int, source.names))), Coded(target.codes, list(map(int, target.names)))
-
-
-def _narrow(values: Any) -> Any:
-    """Integers as int32 where they fit, as `read` has them."""
-    if values.dtype.kind != "i" or values.dtype == np.int32 or not fits(values, np.int32) or INT32_MAX in values:
-        return values
-    return values.astype(np.int32)

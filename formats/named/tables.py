@@ -21,7 +21,7 @@ from .names import Names, Where, as_column, did_you_mean, length, numbered
 
 
 def row(number: int) -> str:
-    """What errors call a row, counted from 0."""
+    """Names a row, counted from 0, as errors call it."""
     return f"row {number}"
 
 
@@ -42,7 +42,7 @@ class Table:
     def matrix(
         self, directed: bool, names: Names | None = None, dup: Duplicates = "min"
     ) -> tuple[CSR, Names, Array | None, int]:
-        """(A, the vertices' names, for each entry of A the row of the table that it is from, rows merged with others).
+        """Returns (A, the vertices' names, for each entry of A its row of the table, rows merged with others).
 
         dup: how parallel edges become one, see `from_edges`. No rows where no more columns are known.
         """
@@ -76,7 +76,9 @@ class Table:
 def _with_rows(
     src: Array, dst: Array, weights: Array | None, rows: Array, n: int, dup: Duplicates
 ) -> tuple[CSR, Array]:
-    """(the matrix of the edges, for each entry its row); of equally good parallel edges the first is taken.
+    """Returns (the matrix of the edges, for each entry its row).
+
+    The first of equally good parallel edges is taken.
 
     weights: of the rows.  rows: the row of each edge.
     """
@@ -141,7 +143,7 @@ def looked_up_by_row(column: Any) -> Any:
 
 
 def entry(A: Matrix, u: int, v: int) -> tuple[int, Any]:
-    """(the place of the entry u, v among A's entries by rows, its value); (-1, None) if there is none."""
+    """Finds (the place of the entry u, v among A's entries by rows, its value); (-1, None) if there is none."""
     rows: Any = compressed(A, 0)
     start, end = int(rows.indptr[u]), int(rows.indptr[u + 1])
     place = start + int(rows.xp.searchsorted(rows.indices[start:end], v))

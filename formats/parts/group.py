@@ -40,8 +40,10 @@ WELL, FAILED = 0, 1
 ASKS, HERE = 1, 2
 """Tags of the question who is there, and of its answer."""
 SPINS, FEW, SHORT, LONG = 20_000, 100, 5e-5, 1e-3
-"""How often a waiting participant looks before it sleeps, and how often where there are more participants than cores;
-and how long it sleeps, in seconds, at first and at last."""
+"""Looks of a waiting participant before it sleeps, the same with more participants than cores, and seconds of sleep.
+
+The sleep is short at first, and long at last.
+"""
 MANY = 256
 """Looks after which it looks at the others' processes."""
 ENDED = {"": "has ended", "Z": "has ended", "X": "has ended"}
@@ -49,11 +51,11 @@ STOPPED = {"T": "is stopped", "t": "is stopped"}
 
 HEADER = np.dtype([("step", "<i8"), ("state", "<i8"), ("dtype", "S16"), ("what", "S56"), ("size", "<i8")])
 ALIKE = struct.Struct("<qq16s56s")
-"""Of a header, what is the same of all that do the same: all but the size."""
+"""Header fields that must be equal on all ranks: every field but the size."""
 
 
 class Communicator(Protocol):
-    """What is asked of an mpi4py communicator here."""
+    """The part of an mpi4py communicator that is used here."""
 
     def Get_rank(self) -> int: ...
     def Get_size(self) -> int: ...
@@ -120,7 +122,7 @@ class Group:
     @overload
     def everyone(self, what: str, array: Array, *, most: int) -> list[Array] | None: ...
     def everyone(self, what: str, array: Array, *, most: int | None = None) -> list[Array] | None:
-        """What each participant brings, in the order of ranks: one-dimensional arrays of one dtype.
+        """Gathers each participant's array, in the order of ranks: one-dimensional arrays of one dtype.
 
         most: bytes of all together; None is the answer, on all participants, if they would be more.
         """
@@ -143,11 +145,11 @@ class Group:
         return [everything[start:stop].view(mine.dtype) for start, stop in zip(starts[:-1], starts[1:], strict=True)]
 
     def exchange(self, what: str, pieces: Sequence[Array]) -> list[Array]:
-        """What each participant has for this one, if pieces[r] is what this one has for rank r: of one dtype."""
+        """Exchanges pieces of one dtype: pieces[r] is for rank r. Returns what each participant has for this one."""
         return self.exchange_noted(what, pieces, np.empty(0, np.uint8))[0]
 
     def exchange_noted(self, what: str, pieces: Sequence[Array], note: Array) -> tuple[list[Array], list[Array]]:
-        """What each participant has for this one, and the notes of all, which are of one dtype and length.
+        """Exchanges pieces, and notes of one dtype and length; returns the pieces for this one, and the notes of all.
 
         A step, in which pieces travel that are little; more of them follow in a second collective.
         """
@@ -203,7 +205,7 @@ class Group:
         return self.links().folded(what, name, array)
 
     def told(self, what: str, found: T) -> list[T]:
-        """What each participant has found, in the order of ranks: small objects, which are pickled."""
+        """Gathers what each participant has found, in the order of ranks: small objects, which are pickled."""
         if self.size == 1:
             return [found]
         import pickle
@@ -257,7 +259,7 @@ class Group:
         return sizes
 
     def _refusal(self, what: str, dtype: np.dtype) -> ParticipantError:
-        """What is wrong with what was brought to this step."""
+        """Says what is wrong with what was brought to this step."""
         heads = self._received[:, :HEAD].copy().view(HEADER)[:, 0]
         for rank, head in enumerate(heads):
             if int(head["state"]) == FAILED:

@@ -20,17 +20,17 @@ PATIENCE, PAUSE = 60.0, 0.02
 
 
 def started_together(environment: Mapping[str, str] = os.environ) -> bool:
-    """Has a launcher started several processes, of which this is one?"""
+    """True if a launcher has started several processes, of which this is one."""
     return by_mpi(environment) or by_variables(environment)
 
 
 def by_mpi(environment: Mapping[str, str]) -> bool:
-    """Was that `mpirun`?"""
+    """True if that was `mpirun`."""
     return any(environment.get(name, "1") not in ("", "0", "1") for name in COUNTS)
 
 
 def by_variables(environment: Mapping[str, str]) -> bool:
-    """Was it one that sets the variables?"""
+    """True if it was one that sets the variables."""
     return all(environment.get(name) for name in VARIABLES) and environment["WORLD_SIZE"] not in ("0", "1")
 
 

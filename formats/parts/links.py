@@ -35,7 +35,7 @@ class Links:
         self.comm = nccl.NcclCommunicator(size, identity, rank)
 
     def everyone(self, what: str, mine: Array, sizes: Sequence[int]) -> list[Array]:
-        """What each process brings, of so many bytes each."""
+        """Gathers each process's array, of so many bytes each."""
         cp = cupy()
         everything = cp.empty(int(sum(sizes)), np.uint8)
         pieces, start = [], 0
@@ -52,7 +52,7 @@ class Links:
         return [piece.view(mine.dtype) for piece in pieces]
 
     def exchange(self, what: str, pieces: Sequence[Array], incoming: Sequence[int]) -> list[Array]:
-        """What each process has for this one, of so many bytes each."""
+        """Exchanges arrays of so many bytes each, and returns what each process has for this one."""
         cp, dtype = cupy(), pieces[0].dtype
         mine, received = [contiguous(piece) for piece in pieces], [cp.empty(size, np.uint8) for size in incoming]
         self._start()
@@ -63,10 +63,6 @@ class Links:
                 self.comm.recv(_at(received[rank]), received[rank].size, self.nccl.NCCL_UINT8, rank, _stream())
         self._end(what)
         return [piece.view(dtype) for piece in received]
-
-    def folds(self, name: str, dtype: np.dtype) -> bool:
-        """Has NCCL this ⊕ for vectors of the dtype?"""
-        return name in FOLDED and dtype.name in TYPES
 
     def folded(self, what: str, name: str, mine: Array) -> Array:
         """⊕ over what the processes bring."""

@@ -21,7 +21,18 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ..arrays import Array, all_of, brought, concatenated, contiguous, equals, index_dtype, is_array, namespace
+from ..arrays import (
+    Array,
+    all_of,
+    brought,
+    concatenated,
+    contiguous,
+    equals,
+    index_dtype,
+    is_array,
+    namespace,
+    starts_of,
+)
 from ..edges import Duplicates, from_edges, with_edges
 from ..gpu import cupy
 from ..hooks import SPREAD
@@ -84,8 +95,7 @@ class Partitioned(Matrix, listed=False):
         nrows, ncols = self.shape if self.major == 0 else self.shape[::-1]
         if len(self.starts) != len(self.entries) + 1 or (self.starts[0], self.starts[-1]) != (0, nrows):
             raise ValueError(f"starts must run from 0 to {nrows} rows, one more than strips, got {self.starts}")
-        mine = self.starts[self.first : self.first + len(self.parts) + 1]
-        for part, (start, stop) in zip(self.parts, itertools.pairwise(mine), strict=True):
+        for part, (start, stop) in zip(self.parts, self.rows, strict=True):
             if part.shape != (stop - start, ncols):
                 raise ValueError(f"a strip of rows {start} to {stop} must be {stop - start} × {ncols}, got {part}")
 
@@ -126,7 +136,7 @@ class Partitioned(Matrix, listed=False):
         return CSR.predicted_nbytes(A)
 
     def _place_of(self, device: Device | Place) -> Place:
-        """Of several processes "cuda" gives each a GPU of its own, if there are enough. It is current from now on."""
+        """Gives each of several processes a GPU of its own for "cuda", if there are enough, and makes it current."""
         if device != "cuda" or self.group.size == 1:
             return super()._place_of(device)
         ordinal = self.group.number_here() % cupy().cuda.runtime.getDeviceCount()
@@ -139,8 +149,7 @@ class Partitioned(Matrix, listed=False):
     @property
     def rows(self) -> list[tuple[int, int]]:
         """The first row of each strip of this process, and the first after it."""
-        mine = self.starts[self.first : self.first + len(self.parts) + 1]
-        return list(itertools.pairwise(mine))
+        return self._mine(self.starts)
 
     def __repr__(self) -> str:
         where = f", rank {self.group.rank} of {self.group.size}" if self.group.size > 1 else ""
@@ -447,13 +456,12 @@ def _scattered(A: Matrix | None, group: Group, given: list[bool]) -> Partitioned
     lengths, indices, values = (group.exchange("strips", list(pieces))[0] for pieces in cuts)
     with group.guarded("partition"):
         counting, index = index_dtype(*shape, values.size), index_dtype(*shape)
-        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(counting)
-        strip = CSR.trusted(indptr, indices.astype(index), values, (lengths.size, shape[1]))
+        strip = CSR.trusted(starts_of(lengths, counting), indices.astype(index), values, (lengths.size, shape[1]))
     return assembled(group, [strip], starts, group.rank, shape)
 
 
 def _arrays(A: CSR, start: int, stop: int) -> tuple[Array, Array, Array]:
-    """(lengths, columns, values) of some rows."""
+    """Returns (lengths, columns, values) of some rows."""
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     lengths = np.diff(A.indptr[start : stop + 1]).astype(np.int64)
     return lengths, A.indices[first:last].astype(np.int64), np.ascontiguousarray(A.values[first:last])
@@ -519,14 +527,6 @@ def strip_of(A: CSR, start: int, stop: int) -> CSR:
     return CSR.trusted(indptr.astype(counting, copy=False), indices, A.values[first:last], shape)
 
 
-def ends_of(lengths: Array, counting: np.dtype) -> Array:
-    """Where rows of such lengths begin, and all entries end."""
-    xp = namespace(lengths)
-    ends = xp.zeros(lengths.size + 1, counting)
-    xp.cumsum(lengths, dtype=counting, out=ends[1:])
-    return ends
-
-
 def entries_between(indptr: Array, starts: tuple[int, ...]) -> tuple[int, ...]:
     """How many entries are in the rows between one start and the next."""
     ends = indptr[namespace(indptr).asarray(starts)].tolist()
@@ -534,13 +534,13 @@ def entries_between(indptr: Array, starts: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def there(place: Place, function: Callable[..., T], *args: Any) -> T:
-    """What a function makes where a part is."""
+    """Runs a function where a part is, and returns its result."""
     with place.scope():
         return function(*args)
 
 
 def mirrored(A: Matrix, B: Matrix) -> tuple[bool, bool]:
-    """Have two strips the same positions, and the same values, too?"""
+    """Tells if two strips have the same positions, and the same values, too."""
     (u, v, a), (s, t, b) = A.to_edges(), B.to_edges()
     same = u.size == s.size and all_of(equals(u, s)) and all_of(equals(v, t))
     return same, same and all_of(equals(a, b))
@@ -563,7 +563,7 @@ def _(A: Partitioned) -> Matrix:
         values = concatenated([contiguous(part.values) for part in listed])
     lengths, columns, values = (concatenated(group.everyone("gather", x)) for x in (lengths, columns, values))
     counting, index = index_types(A.shape, A.nnz)
-    return CSR.trusted(ends_of(lengths, counting), columns.astype(index, copy=False), values, A.shape)
+    return CSR.trusted(starts_of(lengths, counting), columns.astype(index, copy=False), values, A.shape)
 
 
 @conversion(CSR, Partitioned)
@@ -586,7 +586,7 @@ def _(A: Partitioned, like: Any = None) -> Partitioned:
 
 
 def entries_of(A: Partitioned) -> tuple[Array, Array, Array]:
-    """(rows, columns, values) of the strips of this process, by rows of the whole."""
+    """Returns (rows, columns, values) of the strips of this process, by rows of the whole."""
     with A.group.guarded("entries"):
         listed: list[Any] = [
             (*(brought(x, A.place) for x in there(part.place, part.to_edges)), start)
@@ -618,7 +618,7 @@ def beside(pieces: list[CSR], firsts: list[int], ncols: int) -> CSR:
     lengths = [xp.diff(piece.indptr).astype(np.int64) for piece in pieces]
     nnz = sum(piece.nnz for piece in pieces)
     counting, index = index_types(shape, nnz)
-    ends = ends_of(fold(operator.add, lengths), counting)
+    ends = starts_of(fold(operator.add, lengths), counting)
     columns, values, taken = xp.empty(nnz, index), xp.empty(nnz, pieces[0].dtype), xp.zeros(shape[0], np.int64)
     for piece, own, first in zip(pieces, lengths, firsts, strict=True):
         if piece.nnz:

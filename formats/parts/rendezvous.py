@@ -32,7 +32,7 @@ FIXED = {
     "get_my_kvsname": "cmd=my_kvsname kvsname=all",
     "finalize": "cmd=finalize_ack rc=0",
 }
-"""What is answered always alike."""
+"""Answers that never change."""
 
 
 class Table:

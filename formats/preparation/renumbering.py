@@ -40,6 +40,7 @@ from ..matrix.base import Matrix
 from ..matrix.convert import convert
 from ..places import at_home
 from ..storage.compressed import CSR, turn
+from ..storage.sell import positions_of
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -128,11 +129,11 @@ def permute(A: M, permutation: ArrayLike | Array) -> M:
         return turned
     old = as_permutation(permutation, A.nrows)
     if A.in_parts:
-        new = inverted(old)
+        new = positions_of(old)
         return A.permuted(new, new)  # type: ignore[attr-defined]
     rows: Any = A.to(CSR)
     same_place(A.values, old)
-    new = inverted(old).astype(rows.indices.dtype, copy=False)
+    new = positions_of(old).astype(rows.indices.dtype, copy=False)
     indptr, indices, values = rows.indptr, rows.indices, rows.values
     for _ in range(2):  # by new column, then by new row, in which the columns still ascend
         indptr, indices, values = turn(indptr, new[indices], values, A.shape)
@@ -156,7 +157,7 @@ def inverse_permutation(permutation: ArrayLike | Array) -> IntegerVector:
         >>> inverse_permutation([2, 0, 1]).tolist()
         [1, 2, 0]
     """
-    return inverted(as_permutation(permutation))
+    return positions_of(as_permutation(permutation))
 
 
 def as_permutation(permutation: ArrayLike | Array, n: int | None = None) -> Array:
@@ -174,13 +175,6 @@ def as_permutation(permutation: ArrayLike | Array, n: int | None = None) -> Arra
         at = int(again.argmax())
         raise ValueError(f"permutation must hold each vertex once, but {host[at]} repeats at position {at}")
     return old
-
-
-def inverted(old: Array) -> Array:
-    """The inverse of a permutation that is known to be one."""
-    new = namespace(old).empty_like(old)
-    new[old] = namespace(old).arange(old.size, dtype=old.dtype)
-    return new
 
 
 def check_square(A: Matrix) -> None:

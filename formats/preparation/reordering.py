@@ -15,11 +15,11 @@ row.
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
+from ..arrays import as_integer
 from ..matrix.base import Matrix
 from ..places import at_home
 from ..storage.segmented import MAX_SEGMENT, SegmentedCOO
@@ -56,10 +56,7 @@ def reorder_edges(A: Matrix, segment_bytes: int) -> SegmentedCOO:
 
 def vertices_in(segment_bytes: Any, dtype: np.dtype) -> int:
     """How many vertices a segment has: 1 to MAX_SEGMENT."""
-    try:
-        size = operator.index(segment_bytes)
-    except TypeError:
-        raise TypeError(f"segment_bytes must be an integer, got {segment_bytes!r}") from None
+    size = as_integer("segment_bytes", segment_bytes)
     if size < dtype.itemsize:
         raise ValueError(f"segment_bytes must be at least {dtype.itemsize}, the bytes of one {dtype}, got {size}")
     return min(size // dtype.itemsize, MAX_SEGMENT)

@@ -137,7 +137,7 @@ def from_ranks(R: M, weights: ArrayLike | Array) -> M:
 
 
 def distinct(values: Array) -> tuple[Array, Array]:
-    """(ranks, weights): the distinct values, ascending, and of each value its position among them."""
+    """Returns (ranks, weights): the distinct values, ascending, and each value's position among them."""
     xp = namespace(values)
     keys = ordinals(values)
     order = xp.argsort(keys, kind="stable")

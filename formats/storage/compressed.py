@@ -7,7 +7,7 @@ does successors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -16,36 +16,97 @@ from numpy.typing import ArrayLike
 
 from ..arrays import (
     Array,
-    as_array,
+    as_integers,
     as_values,
     check_not_nan,
+    check_one_length,
     check_range,
-    contiguous,
     counts,
     index_dtype,
     namespace,
     position_of,
-    read_only,
     same_place,
 )
 from ..hooks import TURNED, machine_code
 from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
-from ..matrix.routes import conversion
-from ..matrix.workspace import FEW_OF_ALL, WORD, Sizes
+from ..matrix.routes import Converter, conversion
+from ..matrix.workspace import FEW_OF_ALL, WORD, Needs, Sizes
 from ..places import place_of
 from .coo import COO
 
 Lines: TypeAlias = tuple[Array, Array, Array, tuple[int, int]]
-"""(indptr, indices, values, shape)."""
+"""The tuple (indptr, indices, values, shape)."""
 
 PIECE = 1 << 22
 """Entries that are moved to the other orientation at a time: their rows are moved in less than half a second."""
 
 
+class _Compressed(Matrix):
+    """CSR and CSC: entries along one axis, in the order of the other."""
+
+    indptr: Array
+    indices: Array
+
+    def __post_init__(self) -> None:
+        """Bring a user's components to the index types that the extents need, without copies where they fit."""
+        shape, values = as_shape(self.shape), as_values(self.values)
+        of_indptr, of_indices = index_types(shape, values.shape[0])
+        indptr, indices = as_integers(self.indptr, "indptr"), as_integers(self.indices, "indices")
+        check_range(indices, "indices", shape[1 - self.major])  # before narrowing, which would wrap
+        indptr, indices = indptr.astype(of_indptr, copy=False), indices.astype(of_indices, copy=False)
+        self._set(shape=shape, values=values, indptr=indptr, indices=indices)
+        self.check()
+
+    def check(self) -> None:
+        same_place(self.indptr, self.indices, self.values)
+        axis, nmajor, nminor = ("row", *self.shape) if self.major == 0 else ("column", *self.shape[::-1])
+        check_one_length(indices=self.indices, values=self.values)
+        check_indptr(self.indptr, self.nnz, nmajor, self.major)
+        check_range(self.indices, "indices", nminor)
+        broken = out_of_order_within(self.indptr, self.indices)
+        if bool(broken.any()):
+            at = int(broken.argmax())
+            major = position_of(at, self.indptr, "right") - 1
+            raise ValueError(
+                f"indices must ascend in each {axis} without repetition, but {axis} {major} has "
+                f"{self.indices[at]} before {self.indices[at + 1]}"
+            )
+        check_not_nan(self.values)
+
+    @property
+    def line_ends(self) -> Array:
+        return self.indptr
+
+    def lengths(self, axis: int = 0) -> Array:
+        if axis == self.major:
+            return namespace(self.indptr).diff(self.indptr)
+        return counts(self.indices, self.shape[axis])
+
+    @classmethod
+    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
+        of_indptr, of_indices = index_types(A.shape, A.nnz)
+        return (A.shape[cls.major] + 1) * of_indptr.itemsize + A.nnz * (of_indices.itemsize + A.dtype.itemsize)
+
+    @property
+    def _index_dtype(self) -> np.dtype:
+        return self.indices.dtype
+
+    def _transposed(self) -> Matrix:
+        other = CSC if self.major == 0 else CSR
+        return other.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
+
+    def _lookup(self, row: int, col: int) -> Any:
+        major, minor = (row, col) if self.major == 0 else (col, row)
+        start, stop = int(self.indptr[major]), int(self.indptr[major + 1])
+        segment = self.indices[start:stop]
+        at = position_of(minor, segment)
+        return self.values[start + at] if at < stop - start and int(segment[at]) == minor else None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class CSR(Matrix):
+class CSR(_Compressed):
     """Compressed sparse rows: the format that every verb supports.
 
     Args:
@@ -73,37 +134,9 @@ class CSR(Matrix):
 
         def __init__(self, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, shape: Shape) -> None: ...
 
-    def __post_init__(self) -> None:
-        coerce_compressed(self)
-        self.check()
-
-    def check(self) -> None:
-        check_compressed(self)
-
-    @property
-    def line_ends(self) -> Array:
-        return self.indptr
-
-    def lengths(self, axis: int = 0) -> Array:
-        return lengths_compressed(self, axis)
-
-    @classmethod
-    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
-        return compressed_nbytes(A, 0)
-
-    @property
-    def _index_dtype(self) -> np.dtype:
-        return self.indices.dtype
-
-    def _transposed(self) -> CSC:
-        return CSC.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
-
-    def _lookup(self, row: int, col: int) -> Any:
-        return lookup_compressed(self, row, col)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CSC(Matrix):
+class CSC(_Compressed):
     """Compressed sparse columns.
 
     Args:
@@ -131,55 +164,8 @@ class CSC(Matrix):
 
         def __init__(self, indptr: ArrayLike, indices: ArrayLike, values: ArrayLike, shape: Shape) -> None: ...
 
-    def __post_init__(self) -> None:
-        coerce_compressed(self)
-        self.check()
-
-    def check(self) -> None:
-        check_compressed(self)
-
-    @property
-    def line_ends(self) -> Array:
-        return self.indptr
-
-    def lengths(self, axis: int = 0) -> Array:
-        return lengths_compressed(self, axis)
-
-    @classmethod
-    def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
-        return compressed_nbytes(A, 1)
-
-    @property
-    def _index_dtype(self) -> np.dtype:
-        return self.indices.dtype
-
-    def _transposed(self) -> CSR:
-        return CSR.trusted(self.indptr, self.indices, self.values, self.shape[::-1])
-
-    def _lookup(self, row: int, col: int) -> Any:
-        return lookup_compressed(self, col, row)
-
 
 # --- what both share ------------------------------------------------------------------------------------------------
-
-
-def coerce_compressed(A: CSR | CSC) -> None:
-    """Bring a user's components to arrays of the index types that the extents need, without copies where they fit."""
-    shape = as_shape(A.shape)
-    values = as_values(A.values)
-    types = dict(zip(("indptr", "indices"), index_types(shape, values.shape[0]), strict=True))
-    coerced = {"shape": shape, "values": read_only(contiguous(values))}
-    for name in ("indptr", "indices"):
-        array = as_array(getattr(A, name))
-        if array.ndim != 1:
-            raise ValueError(f"{name} must be one-dimensional, got {array.ndim} dimensions")
-        if array.dtype.kind not in "iu" and array.size:
-            raise TypeError(f"{name} must be integers, got dtype {array.dtype}")
-        if name == "indices":  # before narrowing, which would wrap
-            check_range(array, name, shape[1 - A.major])
-        coerced[name] = read_only(contiguous(array.astype(types[name], copy=False)))
-    for name, component in coerced.items():
-        object.__setattr__(A, name, component)
 
 
 def index_types(shape: tuple[int, int], nnz: int) -> tuple[np.dtype, np.dtype]:
@@ -190,25 +176,6 @@ def index_types(shape: tuple[int, int], nnz: int) -> tuple[np.dtype, np.dtype]:
 def with_one_index_type(A: CSR | CSC) -> Lines:
     """The components of A, with columns in the type that counts entries, as other formats have them."""
     return A.indptr, A.indices.astype(A.indptr.dtype, copy=False), A.values, A.shape
-
-
-def check_compressed(A: CSR | CSC) -> None:
-    """ValueError that names the first broken rule."""
-    same_place(A.indptr, A.indices, A.values)
-    axis, nmajor, nminor = ("row", *A.shape) if A.major == 0 else ("column", *A.shape[::-1])
-    if A.indices.shape != A.values.shape:
-        raise ValueError(f"indices and values must be of one length, got {A.indices.size} and {A.values.size}")
-    check_indptr(A.indptr, A.nnz, nmajor, A.major)
-    check_range(A.indices, "indices", nminor)
-    broken = out_of_order_within(A.indptr, A.indices)
-    if bool(broken.any()):
-        at = int(broken.argmax())
-        major = position_of(at, A.indptr, "right") - 1
-        raise ValueError(
-            f"indices must ascend in each {axis} without repetition, but {axis} {major} has "
-            f"{A.indices[at]} before {A.indices[at + 1]}"
-        )
-    check_not_nan(A.values)
 
 
 def check_indptr(indptr: Array, nnz: int, nmajor: int, major: int) -> None:
@@ -228,30 +195,11 @@ def check_starts(name: str, starts: Array, total: int, count: int, part: str, of
 
 
 def out_of_order_within(indptr: Array, indices: Array) -> Array:
-    """For each entry but the last: does the next one of its row (or column) fail to come strictly after it?"""
+    """Marks each entry but the last whose next one, in its row (or column), does not come strictly after it."""
     broken = indices[1:] <= indices[:-1]
     starts = indptr[1:-1]
     broken[starts[(starts > 0) & (starts < indices.size)] - 1] = False  # between two rows anything goes
     return broken
-
-
-def lengths_compressed(A: CSR | CSC, axis: int) -> Array:
-    """See `Matrix.lengths`."""
-    return namespace(A.indptr).diff(A.indptr) if axis == A.major else counts(A.indices, A.shape[axis])
-
-
-def compressed_nbytes(A: Matrix, axis: int) -> int:
-    """Bytes of A compressed along an axis: 0 for CSR, 1 for CSC."""
-    of_indptr, of_indices = index_types(A.shape, A.nnz)
-    return (A.shape[axis] + 1) * of_indptr.itemsize + A.nnz * (of_indices.itemsize + A.dtype.itemsize)
-
-
-def lookup_compressed(A: CSR | CSC, major: int, minor: int) -> Any:
-    """The stored value in the given row and column of the stored orientation, or None."""
-    start, stop = int(A.indptr[major]), int(A.indptr[major + 1])
-    segment = A.indices[start:stop]
-    at = position_of(minor, segment)
-    return A.values[start + at] if at < stop - start and int(segment[at]) == minor else None
 
 
 # --- compressing a sorted list, expanding, and turning rows into columns ----------------------------------------------
@@ -299,7 +247,7 @@ def _(A: CSC) -> CSR:
 
 
 def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """(indptr, indices, values) of the other orientation, by SciPy's counting sort or a stable sort on the device."""
+    """Returns (indptr, indices, values) of the other orientation, by SciPy's counting sort or a sort on the device."""
     if place_of(values).on_host and (indptr.dtype != indices.dtype or indices.size > PIECE):
         return _turned_by_counting(indptr, indices, values, shape[1])
     if place_of(values).on_host:
@@ -387,7 +335,7 @@ def _(A: COO) -> Matrix:
 
 
 def sorted_list(s: Sizes, *_: int) -> int:
-    """Of a list sorted anew: its parts, what sorts them and their order in words; else of what leads there."""
+    """Needs of a list sorted anew: its parts, what sorts them, their order in words; else those of what leads there."""
     if FEW_OF_ALL * s.nnz < s.shape[0]:
         return s.nnz * (2 * s.index + s.value + 5 * WORD)
     return max(list_to_rows(s), s.compressed(0) + s.expand(0))
@@ -402,6 +350,27 @@ def _(A: COO) -> Matrix:
     return convert(convert(A, CSR), COO)
 
 
+def by_way_of_rows(fmt: type[Matrix], to_rows: Needs, from_rows: Needs) -> Callable[[Converter], Converter]:
+    """Register the decorated conversion of a format's rows to CSR; columns are turned afterwards.
+
+    The format becomes itself, by rows or with other options, by way of CSR, too.  to_rows, from_rows: the needs.
+    """
+
+    def register(converter: Converter) -> Converter:
+        @conversion(fmt, CSR, needs=to_rows)
+        def _(A: Any) -> Matrix:
+            return converter(A) if A.major == 0 else turned(convert(A.T, CSR))
+
+        @conversion(fmt, fmt, needs=lambda s, *sizes: max(to_rows(s, *sizes), s.compressed(0) + from_rows(s, *sizes)))
+        def _(A: Any, **options: Any) -> Matrix:
+            own = {name: value for name, value in A.options.items() if name != "force"}
+            return convert(convert(A, CSR), fmt, **(own | options))
+
+        return converter
+
+    return register
+
+
 def strips(indptr: Array, entries: int) -> Iterator[tuple[int, int]]:
     """Rows start … stop - 1 with at most so many entries, or a single row."""
     start, n = 0, indptr.size - 1
@@ -413,6 +382,6 @@ def strips(indptr: Array, entries: int) -> Iterator[tuple[int, int]]:
 
 
 def rows_within(A: CSR, start: int, stop: int) -> CSR:
-    """Of A the entries of rows start … stop - 1, as a matrix of A's shape that shares them."""
+    """Returns the entries of rows start … stop - 1 of A, as a matrix of A's shape that shares them."""
     first, last = int(A.indptr[start]), int(A.indptr[stop])
     return CSR.trusted(np.clip(A.indptr, first, last) - first, A.indices[first:last], A.values[first:last], A.shape)

@@ -14,17 +14,15 @@ from numpy.typing import ArrayLike
 
 from ..arrays import (
     Array,
-    as_array,
     as_indices,
     as_values,
     check_not_nan,
+    check_one_length,
     check_range,
-    contiguous,
     counts,
     index_dtype,
     namespace,
     position_of,
-    read_only,
     same_place,
 )
 from ..matrix.base import Matrix
@@ -69,17 +67,13 @@ class COO(Matrix):
         index_type = index_dtype(*shape, values.shape[0])
         rows = as_indices(self.rows, "rows", shape[0], index_type)
         cols = as_indices(self.cols, "cols", shape[1], index_type)
-        if not rows.shape == cols.shape == values.shape:
-            raise ValueError(
-                f"rows, cols and values must be of one length, got {rows.size}, {cols.size} and {values.size}"
-            )
+        check_one_length(rows=rows, cols=cols, values=values)
         outer, inner = (rows, cols) if self.major == 0 else (cols, rows)
         if bool(out_of_order(outer, inner).any()):
             xp = namespace(values)
             order = xp.lexsort(xp.stack((inner, outer)))
             rows, cols, values = rows[order], cols[order], values[order]
-        for name, component in {"shape": shape, "rows": rows, "cols": cols, "values": values}.items():
-            object.__setattr__(self, name, component if name == "shape" else read_only(contiguous(as_array(component))))
+        self._set(shape=shape, rows=rows, cols=cols, values=values)
         self.check()
 
     def check(self) -> None:
@@ -134,5 +128,5 @@ class COO(Matrix):
 
 
 def out_of_order(outer: Array, inner: Array) -> Array:
-    """For each entry but the first: does it fail to come strictly after the one before?"""
+    """Marks each entry but the first that does not come strictly after the one before."""
     return (outer[1:] < outer[:-1]) | ((outer[1:] == outer[:-1]) & (inner[1:] <= inner[:-1]))

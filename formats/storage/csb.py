@@ -17,7 +17,6 @@ side by side seldom meet.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,19 +24,18 @@ import numpy as np
 
 from ..arrays import (
     Array,
-    as_array,
     as_indices,
+    as_integer,
     as_values,
     check_not_nan,
+    check_one_length,
     check_range,
-    contiguous,
     counts,
     index_dtype,
-    kept_before,
     namespace,
     position_of,
-    read_only,
     same_place,
+    starts_of,
 )
 from ..hooks import BLOCKED
 from ..matrix.base import Matrix
@@ -45,18 +43,28 @@ from ..matrix.contract import as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
-from .compressed import CSR, check_starts, compress, expand, turned, with_one_index_type
+from .compressed import CSR, by_way_of_rows, check_starts, compress, expand, with_one_index_type
 from .coo import out_of_order
 from .segmented import SegmentedCOO, segmenting, segments, segments_to_rows
 
 BLOCK = 1 << 14
-"""Rows and columns of a block: 64 KiB of 4-byte values, of which a GPU's multiprocessor holds two and a core's L2 cache
-many."""
+"""Rows and columns of a block: 64 KiB of 4-byte values.
+
+A GPU's multiprocessor holds two of them, and a core's L2 cache many.
+"""
 
 MAX_BLOCK = 1 << 16
 """A row or column within its block is 16 bits."""
 
 MAX_UNQUESTIONED_BYTES = 64 * 2**20
+
+
+def as_block(block: Any) -> int:
+    """`block` as a number of rows and columns; TypeError unless an integer, ValueError unless a power of two to 2¹⁶."""
+    size = as_integer("block", block)
+    if not 1 <= size <= MAX_BLOCK or size & (size - 1):
+        raise ValueError(f"block must be a power of two in [1, {MAX_BLOCK}], got {size}")
+    return size
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,6 +103,8 @@ class CSB(Matrix):
     block: int = BLOCK
     major: int = 0
 
+    own_options = {"block": as_block, "force": None}
+
     def __post_init__(self) -> None:
         shape, block = as_shape(self.shape), as_block(self.block)
         if not isinstance(self.major, int) or self.major not in (0, 1):
@@ -107,19 +117,12 @@ class CSB(Matrix):
             "values": values,
             "starts": as_indices(self.starts, "starts", nnz + 1, index_dtype(*shape, nnz)),
         }
-        for name, array in coerced.items():
-            object.__setattr__(self, name, read_only(contiguous(as_array(array))))
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "block", block)
+        self._set(**coerced, shape=shape, block=block)
         self.check()
 
     def check(self) -> None:
         same_place(self.rows, self.cols, self.values, self.starts)
-        if not self.rows.shape == self.cols.shape == self.values.shape:
-            raise ValueError(
-                f"rows, cols and values must be of one length, got {self.rows.size}, {self.cols.size} and "
-                f"{self.values.size}"
-            )
+        check_one_length(rows=self.rows, cols=self.cols, values=self.values)
         nmajor, nminor = self.grid
         check_starts("starts", self.starts, self.nnz, nmajor * nminor, "block")
         check_range(self.rows, "rows", self.block)
@@ -148,7 +151,7 @@ class CSB(Matrix):
 
     @property
     def offsets(self) -> tuple[Array, Array]:
-        """Of every entry its row and its column within the block; column first, of a transpose."""
+        """Returns every entry's row and column within the block; column first, of a transpose."""
         return (self.rows, self.cols) if self.major == 0 else (self.cols, self.rows)
 
     @property
@@ -168,7 +171,7 @@ class CSB(Matrix):
         return self._positions(self.starts.dtype)[1]
 
     def _positions(self, dtype: np.dtype) -> tuple[Array, Array]:
-        """(outer, inner)."""
+        """Returns (outer, inner)."""
         numbers, (_, width) = expand(self.starts), self.grid
         major, minor = self.offsets
         outer = (numbers // max(width, 1)).astype(dtype) * self.block + major.astype(dtype)
@@ -178,7 +181,7 @@ class CSB(Matrix):
         return *self._positions(self.starts.dtype), None
 
     def keeping(self, keep: Array) -> CSB:
-        starts = kept_before(keep, self.starts.dtype)[self.starts]
+        starts = starts_of(keep, self.starts.dtype)[self.starts]
         parts = (self.rows[keep], self.cols[keep], self.values[keep], starts)
         return CSB.trusted(*parts, self.shape, self.block, self.major)
 
@@ -186,22 +189,17 @@ class CSB(Matrix):
         parts = (self.cols, self.rows, self.values, self.starts)
         return CSB.trusted(*parts, self.shape[::-1], self.block, 1 - self.major)
 
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"block": self.block, "force": True}
-
-    @classmethod
-    def _check_options(cls, options: dict[str, Any]) -> None:
-        super()._check_options({name: value for name, value in options.items() if name not in ("block", "force")})
-        as_block(options.get("block", BLOCK))
-
-    def _suits(self, options: dict[str, Any]) -> bool:
-        return options.get("block", self.block) == self.block
-
     @classmethod
     def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
-        if not options.get("force"):
-            check_blocks(A.shape, _block(A, options), A.nnz, A.dtype.itemsize, A._index_dtype.itemsize)
+        block = _block(A, options)
+        nrows, ncols = (segments(extent, block) for extent in A.shape)
+        start_bytes, entry_bytes = (nrows * ncols + 1) * A._index_dtype.itemsize, A.nnz * (4 + A.dtype.itemsize)
+        if start_bytes > entry_bytes and start_bytes > MAX_UNQUESTIONED_BYTES:
+            raise ValueError(
+                f"a CSB of {nrows:,} × {ncols:,} blocks needs {start_bytes / 2**20:,.0f} MiB to say where they start, "
+                f"and {entry_bytes / 2**20:,.1f} MiB for the entries: take larger blocks than {block}, or pass "
+                "force=True to have it anyway"
+            )
 
     @classmethod
     def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
@@ -226,32 +224,9 @@ class CSB(Matrix):
         return self.values[at] if at < right and int(major[at]) == row_in else None
 
 
-def as_block(block: Any) -> int:
-    """`block` as a number of rows and columns; TypeError unless an integer, ValueError unless a power of two to 2¹⁶."""
-    try:
-        size = operator.index(block)
-    except TypeError:
-        raise TypeError(f"block must be an integer, got {block!r}") from None
-    if not 1 <= size <= MAX_BLOCK or size & (size - 1):
-        raise ValueError(f"block must be a power of two in [1, {MAX_BLOCK}], got {size}")
-    return size
-
-
 def _block(A: Matrix, options: dict[str, Any]) -> int:
     """The size of the blocks that `A` would have."""
     return as_block(options.get("block", A.block if isinstance(A, CSB) else BLOCK))
-
-
-def check_blocks(shape: tuple[int, int], block: int, nnz: int, value_bytes: int, index_bytes: int) -> None:
-    """ValueError with the sizes if the starts of the blocks take more than the entries."""
-    nrows, ncols = (segments(extent, block) for extent in shape)
-    start_bytes, entry_bytes = (nrows * ncols + 1) * index_bytes, nnz * (4 + value_bytes)
-    if start_bytes > entry_bytes and start_bytes > MAX_UNQUESTIONED_BYTES:
-        raise ValueError(
-            f"a CSB of {nrows:,} × {ncols:,} blocks needs {start_bytes / 2**20:,.0f} MiB to say where they start, and "
-            f"{entry_bytes / 2**20:,.1f} MiB for the entries: take larger blocks than {block}, or pass force=True to "
-            "have it anyway"
-        )
 
 
 # --- conversions ----------------------------------------------------------------------------------------------------
@@ -267,7 +242,7 @@ def blocking(s: Sizes, _source: int, target: int) -> int:
 
 
 def blocks_to_rows(s: Sizes, source: int, target: int) -> int:
-    """Of each entry its block, row and column, then as a SegmentedCOO; blocks of columns are turned."""
+    """Needs of a block, row and column for each entry, then of a SegmentedCOO; blocks of columns are turned."""
     blocks = max(source - s.nnz * (4 + s.value), 0) // s.index
     numbers = s.nnz * 6 * s.index + blocks * (2 * s.index + WORD)
     return max(numbers, s.nnz * s.index + segments_to_rows(s))
@@ -287,20 +262,6 @@ def _(A: CSR, *, block: int = BLOCK, force: bool = False) -> CSB:
     return CSB.trusted(ordered.offsets, cols, ordered.values, starts, A.shape, block, 0)
 
 
-@conversion(CSB, CSR, needs=blocks_to_rows)
+@by_way_of_rows(CSB, blocks_to_rows, blocking)
 def _(A: CSB) -> Matrix:
-    if A.major == 1:
-        return turned(convert(A.T, CSR))
     return convert(SegmentedCOO.trusted(A.rows, A.inner, A.values, A.strips, A.shape, A.block, 0), CSR)
-
-
-@conversion(
-    CSB,
-    CSB,
-    needs=lambda s, source, target: max(
-        blocks_to_rows(s, source, target), s.compressed(0) + blocking(s, source, target)
-    ),
-)
-def _(A: CSB, **options: Any) -> Matrix:
-    """Blocks by rows from blocks by columns, or of another size."""
-    return convert(convert(A, CSR), CSB, **(A.options | options))

@@ -17,13 +17,11 @@ from ..arrays import (
     as_values,
     cast,
     check_not_nan,
-    contiguous,
     differs,
     equals,
     has_dtype,
     index_dtype,
     namespace,
-    read_only,
 )
 from ..matrix.base import Matrix
 from ..matrix.convert import convert
@@ -63,6 +61,8 @@ class Dense(Matrix):
     fill: Any
     major: int = 0
 
+    own_options = {"force": None, "fill": None}
+
     def __post_init__(self) -> None:
         if not isinstance(self.major, int) or self.major not in (0, 1):
             raise ValueError(f"major must be 0 or 1, got {self.major!r}")
@@ -78,8 +78,7 @@ class Dense(Matrix):
             if values.dtype == np.bool_:
                 xp = namespace(values)
                 values, fill = xp.where(values == fill, np.uint8(ABSENT_BOOL), values.astype(np.uint8)), ABSENT_BOOL
-        object.__setattr__(self, "values", read_only(contiguous(values)))
-        object.__setattr__(self, "fill", values.dtype.type(fill))
+        self._set(values=values, fill=values.dtype.type(fill))
         self.check()
 
     def check(self) -> None:
@@ -99,7 +98,7 @@ class Dense(Matrix):
 
     @property
     def present(self) -> Array:
-        """(nrows, ncols), of a transpose (ncols, nrows): where entries are."""
+        """Marks where entries are: (nrows, ncols), of a transpose (ncols, nrows)."""
         return self._present(self.values)
 
     def _present(self, values: Array) -> Array:
@@ -107,7 +106,7 @@ class Dense(Matrix):
 
     @property
     def stored(self) -> Array:
-        """(nnz,), the values of the entries, row by row."""
+        """The values of the entries, (nnz,), row by row."""
         values = self.values.reshape(-1) if self.nnz == self.values.size else self.values[self.present]
         return values.astype(self.dtype, copy=False)
 
@@ -145,16 +144,14 @@ class Dense(Matrix):
         return {"force": True}
 
     @classmethod
-    def _check_options(cls, options: dict[str, Any]) -> None:
-        super()._check_options({name: value for name, value in options.items() if name not in ("force", "fill")})
-
-    def _suits(self, options: dict[str, Any]) -> bool:
-        return options.get("fill", self.fill) == self.fill
-
-    @classmethod
     def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
-        if not options.get("force"):
-            check_size(A.shape, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize)
+        dense_bytes, csr_bytes = cls.predicted_nbytes(A), CSR.predicted_nbytes(A)
+        if dense_bytes > MAX_RATIO_TO_CSR * csr_bytes and dense_bytes > MAX_UNQUESTIONED_BYTES:
+            raise ValueError(
+                f"a Dense of {A.nrows:,} × {A.ncols:,} needs {dense_bytes / 2**20:,.0f} MiB, "
+                f"{dense_bytes / csr_bytes:,.0f} times the CSR's {csr_bytes / 2**20:,.1f} MiB; "
+                "pass force=True to have it anyway"
+            )
 
     def lengths(self, axis: int = 0) -> Array:
         return self.present.sum(axis=1 if axis == self.major else 0)
@@ -216,18 +213,6 @@ def unused(stored: Array) -> Any:
     known = xp.unique(stored).astype(object if stored.dtype == np.int64 and xp is np else np.int64)
     steps = known[1:] - known[:-1]
     return dtype.type(int(known[int((steps != 1).argmax())]) + 1)
-
-
-def check_size(shape: tuple[int, int], nnz: int, value_bytes: int, index_bytes: int) -> None:
-    """ValueError with the sizes if every position takes far more than the entries of the CSR."""
-    dense_bytes = shape[0] * shape[1] * value_bytes
-    csr_bytes = nnz * (value_bytes + index_bytes) + (shape[0] + 1) * index_bytes
-    if dense_bytes > MAX_RATIO_TO_CSR * csr_bytes and dense_bytes > MAX_UNQUESTIONED_BYTES:
-        raise ValueError(
-            f"a Dense of {shape[0]:,} × {shape[1]:,} needs {dense_bytes / 2**20:,.0f} MiB, "
-            f"{dense_bytes / csr_bytes:,.0f} times the CSR's {csr_bytes / 2**20:,.1f} MiB; "
-            "pass force=True to have it anyway"
-        )
 
 
 # --- conversions --------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """ELL (ELLPACK): every row padded to the longest one's width, stored slot-major.
 
 Slot s of all rows lies together, so a product streams through memory slot by slot. The price is the padding:
-width x nrows places for nnz entries. One hub row makes it absurd, hence `check_width`.
+width x nrows places for nnz entries. One hub row makes it absurd, hence `_check_padding`.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from ..arrays import (
     as_values,
     check_not_nan,
     check_range,
-    contiguous,
     counts,
     index_dtype,
     namespace,
     position_of,
-    read_only,
     same_place,
+    starts_of,
 )
 from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
-from ..matrix.convert import convert
 from ..matrix.facts import ENTRIES
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
-from .compressed import CSR, expand, turned
+from .compressed import CSR, by_way_of_rows, expand
 
 MAX_RATIO_TO_CSR = 8
 MAX_UNQUESTIONED_BYTES = 64 * 2**20
@@ -63,6 +61,8 @@ class ELL(Matrix):
     shape: tuple[int, int]
     major: int = 0
 
+    own_options = {"force": None}
+
     if TYPE_CHECKING:
 
         def __init__(self, indices: ArrayLike, values: ArrayLike, shape: Shape, major: int = 0) -> None: ...
@@ -81,9 +81,7 @@ class ELL(Matrix):
         values = as_values(slots.reshape(-1)).reshape(slots.shape)
         check_range(indices, "indices", shape[1 - self.major], low=-1)
         indices = indices.astype(index_dtype(*shape, indices.size), copy=False)
-        components = {"indices": read_only(contiguous(indices)), "values": read_only(contiguous(values))}
-        for name, component in {**components, "shape": shape}.items():
-            object.__setattr__(self, name, component)
+        self._set(indices=indices, values=values, shape=shape)
         self.check()
 
     def check(self) -> None:
@@ -135,18 +133,16 @@ class ELL(Matrix):
             values[slots, columns] = self.values[keep]
         return ELL.trusted(indices, values, self.shape, self.major)
 
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"force": True}
-
-    @classmethod
-    def _check_options(cls, options: dict[str, Any]) -> None:
-        super()._check_options({name: value for name, value in options.items() if name != "force"})
-
     @classmethod
     def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
-        if not options.get("force"):
-            check_width(A.longest(), A.nrows, A.nnz, A.dtype.itemsize, A._index_dtype.itemsize)
+        width, csr_bytes = A.longest(), CSR.predicted_nbytes(A)
+        ell_bytes = width * A.nrows * (A.dtype.itemsize + A._index_dtype.itemsize)
+        if ell_bytes > MAX_RATIO_TO_CSR * csr_bytes and ell_bytes > MAX_UNQUESTIONED_BYTES:
+            raise ValueError(
+                f"ELL of width {width} needs {ell_bytes / 2**20:,.0f} MiB, {ell_bytes / csr_bytes:,.0f} times the "
+                f"CSR's {csr_bytes / 2**20:,.1f} MiB: a long row pads all {A.nrows:,} others; pass force=True to have "
+                "it anyway"
+            )
 
     def lengths(self, axis: int = 0) -> Array:
         present = self.indices >= 0
@@ -168,17 +164,6 @@ class ELL(Matrix):
         length = int((slots >= 0).sum())
         at = position_of(minor, slots[:length])
         return self.values[at, major] if at < length and int(slots[at]) == minor else None
-
-
-def check_width(width: int, nmajor: int, nnz: int, value_bytes: int, index_bytes: int) -> None:
-    """ValueError with the sizes if padding `nmajor` rows to `width` is out of proportion to the CSR."""
-    ell_bytes = width * nmajor * (value_bytes + index_bytes)
-    csr_bytes = nnz * (value_bytes + index_bytes) + (nmajor + 1) * index_bytes
-    if ell_bytes > MAX_RATIO_TO_CSR * csr_bytes and ell_bytes > MAX_UNQUESTIONED_BYTES:
-        raise ValueError(
-            f"ELL of width {width} needs {ell_bytes / 2**20:,.0f} MiB, {ell_bytes / csr_bytes:,.0f} times the CSR's "
-            f"{csr_bytes / 2**20:,.1f} MiB: a long row pads all {nmajor:,} others; pass force=True to have it anyway"
-        )
 
 
 # --- conversions --------------------------------------------------------------------------------------------------
@@ -209,20 +194,9 @@ def _(A: CSR, **_: Any) -> ELL:
     return ELL.trusted(indices, values, A.shape, 0)
 
 
-@conversion(ELL, CSR, needs=slots_to_rows)
+@by_way_of_rows(ELL, slots_to_rows, rows_to_slots)
 def _(A: ELL) -> Matrix:
-    if A.major == 1:
-        return turned(convert(A.T, CSR))
-    xp = namespace(A.values)
     present = A.indices.T >= 0
     index_type = index_dtype(*A.shape, A.nnz)
-    indptr = xp.zeros(A.nrows + 1, index_type)
-    if A.nrows:
-        xp.cumsum(present.sum(axis=1), out=indptr[1:])
+    indptr = starts_of(present.sum(axis=1), index_type)
     return CSR.trusted(indptr, A.indices.T[present].astype(index_type, copy=False), A.values.T[present], A.shape)
-
-
-@conversion(ELL, ELL, needs=lambda s, *sizes: max(slots_to_rows(s, *sizes), s.compressed(0) + rows_to_slots(s, *sizes)))
-def _(A: ELL, **options: Any) -> Matrix:
-    """Padded rows from padded columns."""
-    return convert(convert(A, CSR), ELL, **options)

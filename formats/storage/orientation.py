@@ -24,7 +24,7 @@ BY_COLUMNS: Fact[Matrix] = Fact("the transpose, a row's entries together, in the
 
 
 def known_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
-    """Is it known, without looking, that every entry has its reverse: of the same value, or (pattern) of any?"""
+    """True if every entry is known, without looking, to have its reverse: of the same value, or (pattern) of any."""
     base = A if A.major == 0 else A.T
     return base.known(SYMMETRIC, False) is True or (pattern and base.known(SYMMETRIC, True) is True)
 
@@ -64,7 +64,7 @@ def _converted_aside(A: Matrix, target: type[Matrix], asked: type[Matrix], insid
 
 
 def has_columns(A: Matrix) -> bool:
-    """Would `by_columns` cost nothing?"""
+    """True if `by_columns` costs nothing."""
     kept = A.keeps(COMPRESSED, CSC) if isinstance(A, CSR) else A.keeps(BY_COLUMNS)
     return A.major == 1 or known_symmetric(A) or kept
 
@@ -83,7 +83,7 @@ def nothing_unasked() -> Iterator[None]:
 
 
 def has_room_for_columns(A: Matrix) -> bool:
-    """May `by_columns` be made unasked: is A in memory, and room for as much again?"""
+    """True if `by_columns` may be made unasked: A is in memory, with room for as much again."""
     return all(A.of_each(_unasked.get() and not A.on_disk and A.footprint(CSC).fits))
 
 
@@ -115,7 +115,7 @@ def _turned(A: Matrix) -> Matrix:
 
 
 def is_symmetric(A: Matrix, *, pattern: bool = False) -> bool:
-    """Has every entry its reverse, of the same value? Found once, and kept with `A`.
+    """True if every entry has its reverse, of the same value. Found once, and kept with `A`.
 
     pattern: compare the positions alone.  On the host `A` by columns is made for it, and kept if it is not symmetric.
     """
@@ -142,7 +142,7 @@ def _mirrored(A: Matrix, pattern: bool) -> bool:
 
 
 def _same_reverses(A: CSR) -> tuple[bool, bool]:
-    """(has every entry its reverse? and of the same value, too?) If not, A's columns, which tell, are kept."""
+    """Tells if every entry has its reverse, and if it has the same value. If not, A's columns, which tell, are kept."""
     if not all_of(counts(A.indices, A.nrows) == namespace(A.indptr).diff(A.indptr)):
         return False, False
     columns: Any = compressed(A, 1) if A.keeps(COMPRESSED, CSC) else convert(A, CSC)

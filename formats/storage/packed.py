@@ -25,18 +25,16 @@ from numpy.typing import DTypeLike
 from .. import hooks
 from ..arrays import (
     Array,
-    as_array,
     as_indices,
     as_values,
     check_not_nan,
     check_range,
-    contiguous,
     counts,
     index_dtype,
     namespace,
     position_of,
-    read_only,
     same_place,
+    starts_of,
 )
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
@@ -45,7 +43,15 @@ from ..matrix.facts import Fact
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from ..places import place_of
-from .compressed import CSR, check_indptr, check_starts, expand, out_of_order_within, turned, with_one_index_type
+from .compressed import (
+    CSR,
+    by_way_of_rows,
+    check_indptr,
+    check_starts,
+    expand,
+    out_of_order_within,
+    with_one_index_type,
+)
 
 GROUP = 32
 """Entries of a group, so that offsets of b bits fill b words of 32."""
@@ -54,7 +60,7 @@ MAX_UNQUESTIONED_BYTES = 1 << 16
 """Columns of so few bytes are packed even if that takes more."""
 
 RANGES: Fact[Any] = Fact("ranges of packed columns")
-"""What a matrix keeps between the prediction of its packed bytes and the packing."""
+"""A fact that a matrix keeps between the prediction of its packed bytes and the packing."""
 
 GROUPS_AT_A_TIME = 1 << 14
 """That NumPy packs or unpacks, a lane at a time: what it makes on the way stays in the cache."""
@@ -98,6 +104,8 @@ class CompressedCSR(Matrix):
     shape: tuple[int, int]
     major: int = 0
 
+    own_options = {"force": None}
+
     def __post_init__(self) -> None:
         shape = as_shape(self.shape)
         if not isinstance(self.major, int) or self.major not in (0, 1):
@@ -112,9 +120,7 @@ class CompressedCSR(Matrix):
             "starts": as_indices(self.starts, "starts", most + 1, index_type),
             "values": values,
         }
-        for name, array in coerced.items():
-            object.__setattr__(self, name, read_only(contiguous(as_array(array))))
-        object.__setattr__(self, "shape", shape)
+        self._set(**coerced, shape=shape)
         self.check()
 
     def check(self) -> None:
@@ -156,14 +162,6 @@ class CompressedCSR(Matrix):
     def columns_nbytes(self) -> int:
         """Bytes of the packed columns: `nbytes` without those of `indptr` and `values`."""
         return int(self.words.nbytes + self.bases.nbytes + self.starts.nbytes)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"force": True}
-
-    @classmethod
-    def _check_options(cls, options: dict[str, Any]) -> None:
-        super()._check_options({name: value for name, value in options.items() if name != "force"})
 
     @classmethod
     def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
@@ -224,7 +222,7 @@ def max_width(index_type: DTypeLike) -> int:
 def pack(
     indices: Array, check: Callable[[int], None] | None = None, ranges: tuple[Array, Array, int] | None = None
 ) -> tuple[Array, Array, Array]:
-    """(words, bases, starts) of the columns of entries in their order; see `CompressedCSR`.
+    """Packs the columns of entries in their order into (words, bases, starts); see `CompressedCSR`.
 
     check: called with the number of words before they are made.  ranges: see `_ranges`, if they are known.
     """
@@ -243,7 +241,7 @@ def pack(
 
 
 def _on_gpu(array: Array, step: hooks.Hook) -> Callable[..., Any] | None:
-    """What does a step by kernels, for an array on a GPU."""
+    """Finds the function that does a step by kernels, for an array on a GPU."""
     return None if place_of(array).on_host or array.size == 0 else step.answer
 
 
@@ -275,7 +273,7 @@ def unpack(words: Array, bases: Array, starts: Array, dtype: np.dtype) -> Array:
 
 
 def _unpacked_lanes(words: Array, bases: Array, starts: Array, widths: Array, dtype: np.dtype) -> Array:
-    """(32, groups): the columns of some groups."""
+    """Unpacks the columns of some groups: (32, groups)."""
     lanes = namespace(words).empty((GROUP, bases.size), dtype)
     kept = (np.uint64(1) << widths.astype(np.uint64)) - np.uint64(1)
     for lane in range(GROUP):
@@ -288,13 +286,13 @@ def _unpacked_lanes(words: Array, bases: Array, starts: Array, widths: Array, dt
 
 
 def _place(lane: int, starts: Array, widths: Array) -> tuple[Array, Array]:
-    """(the word, the bit in it) at which the offset of a lane begins, for each group."""
+    """Finds (the word, the bit in it) at which the offset of a lane begins, for each group."""
     bits = widths * lane
     return starts + (bits >> 5), (bits & 31).astype(np.uint64)
 
 
 def _ranges(indices: Array) -> tuple[Array, Array, int]:
-    """(bases, where their words start, words in all) of the groups of 32 entries.
+    """Finds (bases, where their words start, words in all) of the groups of 32 entries.
 
     A group has as many words as its largest offset has bits.
     """
@@ -307,13 +305,12 @@ def _ranges(indices: Array) -> tuple[Array, Array, int]:
         lanes = _lanes(indices, groups)
         lows[groups], highs[groups] = lanes.min(axis=0), lanes.max(axis=0)
     powers = xp.asarray([1 << bit for bit in range(max_width(dtype))], dtype)
-    starts = xp.zeros(lows.size + 1, dtype)
-    xp.cumsum(xp.searchsorted(powers, highs - lows, side="right"), out=starts[1:])
+    starts = starts_of(xp.searchsorted(powers, highs - lows, side="right"), dtype)
     return lows, starts, int(starts[-1])
 
 
 def _lanes(indices: Array, groups: slice) -> Array:
-    """(32, groups): entry l of each group in row l, the last entry where the last group has none."""
+    """Arranges entry l of each group in row l, (32, groups), the last entry where the last group has none."""
     xp = namespace(indices)
     part = indices[groups.start * GROUP : groups.stop * GROUP]
     missing = -part.size % GROUP
@@ -381,18 +378,6 @@ def _check_gain(A: CSR, words: int) -> None:
         )
 
 
-@conversion(CompressedCSR, CSR, needs=unpacking)
+@by_way_of_rows(CompressedCSR, unpacking, packing)
 def _(A: CompressedCSR) -> Matrix:
-    if A.major == 1:
-        return turned(convert(A.T, CSR))
     return CSR.trusted(A.indptr, A.inner, A.values, A.shape)
-
-
-@conversion(
-    CompressedCSR,
-    CompressedCSR,
-    needs=lambda s, *sizes: max(unpacking(s, *sizes), s.compressed(0) + packing(s, *sizes)),
-)
-def _(A: CompressedCSR, **options: Any) -> Matrix:
-    """Compressed rows from compressed columns."""
-    return convert(convert(A, CSR), CompressedCSR, **options)

@@ -13,19 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import MAGNITUDE, Array, namespace
+from ..arrays import MAGNITUDE, Array, namespace, starts_of
 from ..progress import Bar
 from .compressed import CSR, expand
 
 BYTES_AN_ENTRY = 72
 """That a piece takes on the device for each of its entries, at most."""
 MOST_ENTRIES, FEWEST_ENTRIES = 1 << 25, 1 << 10
-"""Of a piece."""
+"""Bounds of the entries of a piece."""
 COUNTED = 1 << 26
 """Entries that are counted at a time."""
 
 Allocate = Callable[[int, np.dtype], Array]
-"""(size, dtype) -> an array in memory that does not count: pinned memory of the host."""
+"""A function (size, dtype) -> an array in memory that does not count: pinned memory of the host."""
 
 
 class Columns(NamedTuple):
@@ -46,18 +46,16 @@ def piece_of(room: int) -> int:
 
 
 def column_starts(A: CSR) -> Array:
-    """(ncols + 1,), where each column would begin."""
+    """Finds where each column would begin, (ncols + 1,)."""
     xp = A.xp
-    found = xp.zeros(A.ncols + 1, np.uint64)
+    found = xp.zeros(A.ncols, np.uint64)
     for start in range(0, A.nnz, COUNTED):
         xp.add.at(found, A.indices[start : start + COUNTED], 1)
-    starts = xp.zeros(A.ncols + 1, A.indptr.dtype)
-    xp.cumsum(found[:-1], dtype=A.indptr.dtype, out=starts[1:])
-    return starts
+    return starts_of(found, A.indptr.dtype)
 
 
 def ranges(starts: Array, most: int) -> Iterator[tuple[int, int, int, int]]:
-    """(first, last, begin, end) of ranges of columns with at most so many entries, or of one column with more."""
+    """Yields (first, last, begin, end) of ranges of columns with at most so many entries, or of one with more."""
     ncols, nnz, first, begin = starts.size - 1, int(starts[-1]), 0, 0
     while first < ncols:
         last = max(_place(starts, min(begin + most, nnz), "right") - 1, first + 1)

@@ -13,7 +13,6 @@ they can be; compressed sparse blocks [2] store positions as narrowly.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,19 +20,18 @@ import numpy as np
 
 from ..arrays import (
     Array,
-    as_array,
     as_indices,
+    as_integer,
     as_values,
     check_not_nan,
+    check_one_length,
     check_range,
-    contiguous,
     counts,
     index_dtype,
-    kept_before,
     namespace,
     position_of,
-    read_only,
     same_place,
+    starts_of,
 )
 from ..hooks import BLOCKED
 from ..matrix.base import Matrix
@@ -42,7 +40,7 @@ from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from ..places import place_of
-from .compressed import CSC, CSR, check_starts, compress, expand, turned, with_one_index_type
+from .compressed import CSC, CSR, by_way_of_rows, check_starts, compress, expand, with_one_index_type
 from .coo import out_of_order
 
 SEGMENT = 1 << 14
@@ -50,6 +48,14 @@ SEGMENT = 1 << 14
 
 MAX_SEGMENT = 1 << 16
 """A row within its segment is 16 bits."""
+
+
+def as_segment(segment: Any) -> int:
+    """`segment` as a number of rows; TypeError unless an integer, ValueError unless 1 to MAX_SEGMENT."""
+    rows = as_integer("segment", segment)
+    if not 1 <= rows <= MAX_SEGMENT:
+        raise ValueError(f"segment must be in [1, {MAX_SEGMENT}], got {rows}")
+    return rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +94,8 @@ class SegmentedCOO(Matrix):
     segment: int = SEGMENT
     major: int = 0
 
+    own_options = {"segment": as_segment}
+
     def __post_init__(self) -> None:
         shape, segment = as_shape(self.shape), as_segment(self.segment)
         if not isinstance(self.major, int) or self.major not in (0, 1):
@@ -100,19 +108,12 @@ class SegmentedCOO(Matrix):
             "values": values,
             "starts": as_indices(self.starts, "starts", nnz + 1, index_type),
         }
-        for name, array in coerced.items():
-            object.__setattr__(self, name, read_only(contiguous(as_array(array))))
-        object.__setattr__(self, "shape", shape)
-        object.__setattr__(self, "segment", segment)
+        self._set(**coerced, shape=shape, segment=segment)
         self.check()
 
     def check(self) -> None:
         same_place(self.offsets, self.indices, self.values, self.starts)
-        if not self.offsets.shape == self.indices.shape == self.values.shape:
-            raise ValueError(
-                f"offsets, indices and values must be of one length, got {self.offsets.size}, {self.indices.size} and "
-                f"{self.values.size}"
-            )
+        check_one_length(offsets=self.offsets, indices=self.indices, values=self.values)
         check_starts("starts", self.starts, self.nnz, segments(self.shape[self.major], self.segment), "segment")
         check_range(self.offsets, "offsets", self.segment)
         check_range(self.indices, "indices", self.shape[1 - self.major])
@@ -144,7 +145,7 @@ class SegmentedCOO(Matrix):
         return self.outer, self.inner, None
 
     def keeping(self, keep: Array) -> SegmentedCOO:
-        starts = kept_before(keep, self.starts.dtype)[self.starts]
+        starts = starts_of(keep, self.starts.dtype)[self.starts]
         parts = (self.offsets[keep], self.indices[keep], self.values[keep], starts)
         return SegmentedCOO.trusted(*parts, self.shape, self.segment, self.major)
 
@@ -166,18 +167,6 @@ class SegmentedCOO(Matrix):
     def _transposed(self) -> SegmentedCOO:
         return SegmentedCOO.trusted(*self.components[:4], self.shape[::-1], self.segment, 1 - self.major)
 
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"segment": self.segment}
-
-    @classmethod
-    def _check_options(cls, options: dict[str, Any]) -> None:
-        super()._check_options({name: value for name, value in options.items() if name != "segment"})
-        as_segment(options.get("segment", SEGMENT))
-
-    def _suits(self, options: dict[str, Any]) -> bool:
-        return options.get("segment", self.segment) == self.segment
-
     def _lookup(self, row: int, col: int) -> Any:
         outer, inner = (row, col) if self.major == 0 else (col, row)
         number, offset = divmod(outer, self.segment)
@@ -185,17 +174,6 @@ class SegmentedCOO(Matrix):
         left, right = (start + position_of(inner, self.indices[start:stop], side) for side in ("left", "right"))
         at = left + position_of(offset, self.offsets[left:right])
         return self.values[at] if at < right and int(self.offsets[at]) == offset else None
-
-
-def as_segment(segment: Any) -> int:
-    """`segment` as a number of rows; TypeError unless an integer, ValueError unless 1 to MAX_SEGMENT."""
-    try:
-        rows = operator.index(segment)
-    except TypeError:
-        raise TypeError(f"segment must be an integer, got {segment!r}") from None
-    if not 1 <= rows <= MAX_SEGMENT:
-        raise ValueError(f"segment must be in [1, {MAX_SEGMENT}], got {rows}")
-    return rows
 
 
 def segments(extent: int, segment: int) -> int:
@@ -210,9 +188,7 @@ def segmented(rows: Array, cols: Array, values: Array, shape: tuple[int, int], s
     numbers = rows // segment
     narrow = numbers.astype(np.uint16) if count <= MAX_SEGMENT else numbers  # NumPy sorts 16 bits by radix
     order = xp.argsort(narrow, kind="stable")
-    starts = xp.zeros(count + 1, cols.dtype)
-    if values.size:
-        xp.cumsum(counts(numbers, count), out=starts[1:])
+    starts = starts_of(counts(numbers, count), cols.dtype)
     offsets = (rows - numbers * segment).astype(np.uint16)
     return SegmentedCOO.trusted(offsets[order], cols[order], values[order], starts, shape, segment, 0)
 
@@ -227,15 +203,20 @@ def segmenting(s: Sizes) -> int:
     return held + max(sorting, s.nnz * WORD, s.nnz * (4 + s.index + s.value) - s.nnz * s.index, 0) + s.shape[1] * WORD
 
 
+def rows_to_segments(s: Sizes, *_: int) -> int:
+    """Needs of columns, and of segments from them."""
+    return max(s.turn(1), s.compressed(1) + segmenting(s))
+
+
 def segments_to_rows(s: Sizes, *_: int) -> int:
-    """Of each entry its row, then a counting sort, on a GPU a sort; segments of columns are turned."""
+    """Needs of a row for each entry, then of a counting sort, on a GPU a sort; segments of columns are turned."""
     t = s if s.major == 0 else s.T
     sorting = 2 * t.nnz * WORD + t.nnz * t.index + t.shape[0] * WORD if t.on_gpu else 0
     made = t.nnz * t.index + max(t.expand(0) + t.nnz * t.index, sorting + t.compressed(0))
     return made if s.major == 0 else max(made, s.compressed(1) + s.turn(0))
 
 
-@conversion(CSR, SegmentedCOO, needs=lambda s, *_: max(s.turn(1), s.compressed(1) + segmenting(s)))
+@conversion(CSR, SegmentedCOO, needs=rows_to_segments)
 def _(A: CSR, *, segment: int = SEGMENT) -> SegmentedCOO:
     by_kernels = BLOCKED.answer if not A.place.on_host else None
     made = None if by_kernels is None else by_kernels(CSR.trusted(*with_one_index_type(A)), segment)
@@ -250,10 +231,8 @@ def _(A: CSC, *, segment: int = SEGMENT) -> SegmentedCOO:
     return segmented(A.indices, expand(A.indptr), A.values, A.shape, segment)
 
 
-@conversion(SegmentedCOO, CSR, needs=segments_to_rows)
+@by_way_of_rows(SegmentedCOO, segments_to_rows, rows_to_segments)
 def _(A: SegmentedCOO) -> Matrix:
-    if A.major == 1:
-        return turned(convert(A.T, CSR))
     rows = A.outer  # in a segment, a row's entries ascend already
     if place_of(rows).on_host:
         from scipy.sparse import coo_array
@@ -263,13 +242,3 @@ def _(A: SegmentedCOO) -> Matrix:
         return CSR.trusted(indptr, indices, by_row.data, A.shape)
     order = rows.argsort(kind="stable")
     return CSR.trusted(compress(rows[order], A.nrows, A.indices.dtype), A.indices[order], A.values[order], A.shape)
-
-
-@conversion(
-    SegmentedCOO,
-    SegmentedCOO,
-    needs=lambda s, *_: max(segments_to_rows(s), s.compressed(0) + s.compressed(1) + segmenting(s)),
-)
-def _(A: SegmentedCOO, **options: Any) -> Matrix:
-    """Segments of rows from segments of columns, or of another length."""
-    return convert(convert(A, CSR), SegmentedCOO, **(A.options | options))

@@ -12,7 +12,6 @@ within windows of σ, so that neighbouring rows stay close, and what a window wr
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +19,13 @@ import numpy as np
 
 from ..arrays import (
     Array,
-    as_array,
     as_indices,
+    as_integer,
+    as_integers,
     as_values,
     check_not_nan,
+    check_one_length,
     check_range,
-    contiguous,
     counts,
     index_dtype,
     namespace,
@@ -35,11 +35,10 @@ from ..arrays import (
 )
 from ..matrix.base import Matrix
 from ..matrix.contract import as_shape
-from ..matrix.convert import convert
 from ..matrix.facts import ENTRIES, Fact
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
-from .compressed import CSR, check_starts, spread, turned
+from .compressed import CSR, by_way_of_rows, check_starts, spread
 
 CHUNK = 32
 """Rows in a chunk: the lanes of a warp, and two vector registers of 4-byte values."""
@@ -56,6 +55,22 @@ MAX_UNQUESTIONED_BYTES = 64 * 2**20
 POSITIONS: Fact[Array] = Fact("where each row is stored")
 SLOTS: Fact[int] = Fact("slots of all chunks")
 """Given: chunk and window."""
+
+
+def as_chunk(chunk: Any) -> int:
+    """`chunk` as a number of rows; TypeError unless an integer, ValueError unless 1 to MAX_CHUNK."""
+    rows = as_integer("chunk", chunk)
+    if not 1 <= rows <= MAX_CHUNK:
+        raise ValueError(f"chunk must be in [1, {MAX_CHUNK}], got {rows}")
+    return rows
+
+
+def as_window(window: Any) -> int:
+    """`window` as a number of rows; TypeError unless an integer, ValueError unless positive."""
+    rows = as_integer("window", window)
+    if rows < 1:
+        raise ValueError(f"window must be positive, got {rows}")
+    return rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,15 +111,13 @@ class SELL(Matrix):
     window: int = WINDOW
     major: int = 0
 
+    own_options = {"chunk": as_chunk, "window": as_window, "force": None}
+
     def __post_init__(self) -> None:
         shape, chunk, window = as_shape(self.shape), as_chunk(self.chunk), as_window(self.window)
         if not isinstance(self.major, int) or self.major not in (0, 1):
             raise ValueError(f"major must be 0 (chunks of rows) or 1 (of columns), got {self.major!r}")
-        values, indices = as_values(self.values), as_array(self.indices)
-        if indices.ndim != 1:
-            raise ValueError(f"indices must be one-dimensional, got {indices.ndim} dimensions")
-        if indices.dtype.kind not in "iu" and indices.size:
-            raise TypeError(f"indices must be integers, got dtype {indices.dtype}")
+        values, indices = as_values(self.values), as_integers(self.indices, "indices")
         check_range(indices, "indices", shape[1 - self.major], low=-1)
         index_type = index_dtype(*shape, values.shape[0])
         coerced = {
@@ -113,18 +126,12 @@ class SELL(Matrix):
             "starts": as_indices(self.starts, "starts", values.shape[0] + 1, index_type),
             "rows": as_indices(self.rows, "rows", shape[self.major], index_type),
         }
-        for name, array in coerced.items():
-            object.__setattr__(self, name, read_only(contiguous(as_array(array))))
-        for name, number in {"shape": shape, "chunk": chunk, "window": window}.items():
-            object.__setattr__(self, name, number)
+        self._set(**coerced, shape=shape, chunk=chunk, window=window)
         self.check()
 
     def check(self) -> None:
         same_place(self.indices, self.values, self.starts, self.rows)
-        if self.indices.shape != self.values.shape:
-            raise ValueError(
-                f"indices and values must be of one length, got {self.indices.size} and {self.values.size}"
-            )
+        check_one_length(indices=self.indices, values=self.values)
         count = chunks(self.shape[self.major], self.chunk)
         check_starts("starts", self.starts, self.indices.size, count, "chunk", of="the number of slots")
         cut = self.starts % self.chunk != 0
@@ -207,7 +214,7 @@ class SELL(Matrix):
 
     @property
     def _lengths(self) -> Array:
-        """(nrows,), the number of entries of the row at each position."""
+        """Counts the entries of the row at each position, (nrows,)."""
         xp, starts = namespace(self.indices), self.starts // self.chunk
         before = xp.zeros((self.indices.size // self.chunk + 1, self.chunk), self.indices.dtype)
         xp.cumsum(self._by_slot >= 0, axis=0, dtype=before.dtype, out=before[1:])
@@ -223,7 +230,7 @@ class SELL(Matrix):
 
     @property
     def positions(self) -> Array:
-        """(nrows,), where each row stands: the inverse of `rows`, made once and kept with the matrix."""
+        """Finds where each row stands, (nrows,): the inverse of `rows`, made once and kept with the matrix."""
         base: Any = self if self.major == 0 else self.T  # which keeps it for both
         return base.keep(POSITIONS, lambda: read_only(positions_of(base.rows)))
 
@@ -241,25 +248,16 @@ class SELL(Matrix):
         """Places stored for an entry, 1 where nothing is padded."""
         return self.indices.size / max(self.nnz, 1)
 
-    @property
-    def options(self) -> dict[str, Any]:
-        return {"chunk": self.chunk, "window": self.window, "force": True}
-
-    @classmethod
-    def _check_options(cls, options: dict[str, Any]) -> None:
-        own = ("chunk", "window", "force")
-        super()._check_options({name: value for name, value in options.items() if name not in own})
-        as_chunk(options.get("chunk", CHUNK))
-        as_window(options.get("window", WINDOW))
-
-    def _suits(self, options: dict[str, Any]) -> bool:
-        wanted = options.get("chunk", self.chunk), options.get("window", self.window)
-        return wanted == (self.chunk, self.window)
-
     @classmethod
     def _check_padding(cls, A: Matrix, options: dict[str, Any]) -> None:
-        if not options.get("force"):
-            check_padding(A, *options_for(A, options))
+        chunk, window = options_for(A, options)
+        nbytes, csr_bytes = chunked_nbytes(A, chunk, window), CSR.predicted_nbytes(A)
+        if nbytes > MAX_RATIO_TO_CSR * csr_bytes and nbytes > MAX_UNQUESTIONED_BYTES:
+            raise ValueError(
+                f"SELL with chunk={chunk} and window={window} needs {nbytes / 2**20:,.0f} MiB, "
+                f"{nbytes / csr_bytes:,.0f} times the CSR's {csr_bytes / 2**20:,.1f} MiB: long rows pad the others of "
+                "their chunks; pass a larger window, a smaller chunk, or force=True to have it anyway"
+            )
 
     @classmethod
     def predicted_nbytes(cls, A: Matrix, **options: Any) -> int:
@@ -280,36 +278,16 @@ class SELL(Matrix):
         return self.values[places][at] if at < length and int(slots[at]) == minor else None
 
 
-def as_chunk(chunk: Any) -> int:
-    """`chunk` as a number of rows; TypeError unless an integer, ValueError unless 1 to MAX_CHUNK."""
-    rows = _as_integer("chunk", chunk)
-    if not 1 <= rows <= MAX_CHUNK:
-        raise ValueError(f"chunk must be in [1, {MAX_CHUNK}], got {rows}")
-    return rows
-
-
-def as_window(window: Any) -> int:
-    """`window` as a number of rows; TypeError unless an integer, ValueError unless positive."""
-    rows = _as_integer("window", window)
-    if rows < 1:
-        raise ValueError(f"window must be positive, got {rows}")
-    return rows
-
-
-def _as_integer(name: str, number: Any) -> int:
-    try:
-        return operator.index(number)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {number!r}") from None
-
-
 def chunks(extent: int, chunk: int) -> int:
     """The number of chunks that so many rows make."""
     return -(-extent // chunk)
 
 
 def sorted_chunks(lengths: Array, chunk: int, window: int) -> tuple[Array, Array]:
-    """(rows, starts) of rows of these lengths, int64: the row at each position, and where each chunk's slots start."""
+    """Returns (rows, starts) of rows of these lengths, int64.
+
+    That is the row at each position, and where each chunk's slots start.
+    """
     xp, nrows = namespace(lengths), lengths.size
     rows, starts = xp.arange(nrows), xp.zeros(chunks(nrows, chunk) + 1, np.int64)
     if nrows == 0:
@@ -324,7 +302,7 @@ def sorted_chunks(lengths: Array, chunk: int, window: int) -> tuple[Array, Array
 
 
 def options_for(A: Matrix, options: dict[str, Any]) -> tuple[int, int]:
-    """(chunk, window) for `A`: as asked for, else its own if it has some, else the format's."""
+    """Returns (chunk, window) for `A`: as asked for, else its own if it has some, else the format's."""
     own = (A.chunk, A.window) if isinstance(A, SELL) else (CHUNK, WINDOW)
     return as_chunk(options.get("chunk", own[0])), as_window(options.get("window", own[1]))
 
@@ -336,17 +314,6 @@ def chunked_nbytes(A: Matrix, chunk: int, window: int) -> int:
     return slots * (A.dtype.itemsize + index_bytes) + (chunks(A.nrows, chunk) + 1 + A.nrows) * index_bytes
 
 
-def check_padding(A: Matrix, chunk: int, window: int) -> None:
-    """ValueError with the sizes if the chunks are out of proportion to the CSR."""
-    nbytes, csr_bytes = chunked_nbytes(A, chunk, window), CSR.predicted_nbytes(A)
-    if nbytes > MAX_RATIO_TO_CSR * csr_bytes and nbytes > MAX_UNQUESTIONED_BYTES:
-        raise ValueError(
-            f"SELL with chunk={chunk} and window={window} needs {nbytes / 2**20:,.0f} MiB, {nbytes / csr_bytes:,.0f} "
-            f"times the CSR's {csr_bytes / 2**20:,.1f} MiB: long rows pad the others of their chunks; pass a larger "
-            "window, a smaller chunk, or force=True to have it anyway"
-        )
-
-
 def positions_of(rows: Array) -> Array:
     """The position at which each row stands: the inverse of the permutation `rows`."""
     xp = namespace(rows)
@@ -356,7 +323,7 @@ def positions_of(rows: Array) -> Array:
 
 
 def places_of(indptr: Array, rows: Array, starts: Array, chunk: int) -> Array:
-    """(nnz,), for each entry of compressed rows, its place among the slots."""
+    """Finds for each entry of compressed rows, (nnz,), its place among the slots."""
     xp = namespace(indptr)
     chunk_of, lane = xp.divmod(positions_of(rows), chunk)
     first = starts[chunk_of].astype(np.int64) + lane
@@ -371,7 +338,7 @@ def places_of(indptr: Array, rows: Array, starts: Array, chunk: int) -> Array:
 
 
 def placing(s: Sizes, axis: int) -> int:
-    """Of `places_of`: of each entry two words; of each row of its arguments and itself some."""
+    """Needs of `places_of`: two words for each entry; for each row its arguments and it itself."""
     return 2 * s.nnz * WORD + 5 * s.shape[axis] * WORD + (s.expand(axis) if s.on_gpu else 0)
 
 
@@ -403,10 +370,8 @@ def _(A: CSR, *, chunk: int = CHUNK, window: int = WINDOW, **_: Any) -> SELL:
     return SELL.trusted(indices, values, starts.astype(index_type), rows.astype(index_type), A.shape, chunk, window, 0)
 
 
-@conversion(SELL, CSR, needs=chunks_to_rows)
+@by_way_of_rows(SELL, chunks_to_rows, rows_to_chunks)
 def _(A: SELL) -> Matrix:
-    if A.major == 1:
-        return turned(convert(A.T, CSR))
     xp = namespace(A.values)
     index_type = index_dtype(*A.shape, A.nnz)
     indptr = xp.zeros(A.nrows + 1, index_type)
@@ -414,14 +379,3 @@ def _(A: SELL) -> Matrix:
     indptr = xp.cumsum(indptr, dtype=index_type)
     places = places_of(indptr, A.rows, A.starts, A.chunk)
     return CSR.trusted(indptr, A.indices[places].astype(index_type, copy=False), A.values[places], A.shape)
-
-
-@conversion(
-    SELL,
-    SELL,
-    needs=lambda s, *sizes: max(chunks_to_rows(s, *sizes), s.compressed(0) + rows_to_chunks(s, *sizes)),
-)
-def _(A: SELL, *, force: bool = False, **options: Any) -> Matrix:
-    """Chunks of rows from chunks of columns, or of another height or order."""
-    chunk, window = options_for(A, options)
-    return convert(convert(A, CSR), SELL, chunk=chunk, window=window, force=force)

@@ -41,7 +41,7 @@ class Variant:
     argument: bool = False
 
     def each(self, dtype: np.dtype) -> tuple[int, int, int]:
-        """Returns rows and columns of a thread, and terms of a slab, for which registers and shared memory have room."""
+        """Returns rows and columns of a thread, and terms of a slab, that fit into registers and shared memory."""
         if not self.plain or dtype.itemsize > 4:
             return 4, 4, 8
         return (8, 4, 16) if self.argument else (8, 8, 8)

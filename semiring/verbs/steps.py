@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from formats import CSC, CSR
-from formats.arrays import Array, kept_before, namespace
+from formats.arrays import Array, namespace, starts_of
 from formats.places import place_of
 from formats.storage.compressed import expand
 
@@ -51,7 +51,7 @@ def kept(A: CSR | CSC, keep: Array) -> CSR | CSC:
 def kept_by_arrays(A: CSR | CSC, keep: Array) -> CSR | CSC:
     """The same by the places that are true."""
     places = namespace(keep).flatnonzero(keep)
-    indptr = kept_before(keep, A.indptr.dtype)[A.indptr]
+    indptr = starts_of(keep, A.indptr.dtype)[A.indptr]
     return type(A).trusted(indptr, A.indices.take(places), A.values.take(places), A.shape)
 
 
