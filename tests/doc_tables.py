@@ -20,7 +20,7 @@ from typer.models import ArgumentInfo
 
 from algorithms.cli import app
 from algorithms.cli.options import Computing, Printing, Reading, options_of
-from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS
+from algorithms.networkx.plugin.semiring_networkx import COSTS, FUNCTIONS
 from bench.experiment import load
 from bench.experiments.centralities import LIBRARIES, LIMITS
 from bench.experiments.elimination import OURS as FACTOR

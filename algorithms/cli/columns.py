@@ -22,9 +22,9 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Column:
-    """What is said of each vertex.
+    """A column of values, one for each vertex.
 
-    vertices: are the values vertices?  absent: the value that stands for none; "zero" is the semiring's.
+    vertices: True if the values are vertices.  absent: the value that stands for none; "zero" is the semiring's.
     """
 
     title: str
@@ -62,11 +62,11 @@ class Answer:
 
     @property
     def is_one_value(self) -> bool:
-        """Is there one value of the whole graph?"""
+        """True if there is one value of the whole graph."""
         return np.ndim(self.columns[0][1]) == 0
 
     def there(self) -> np.ndarray:
-        """(columns, k) Booleans: is there a value?"""
+        """Returns (columns, k) Booleans, True where there is a value."""
         return np.array([x != c.absent if c.absent is not None else np.full(x.shape, True) for c, x in self.columns])
 
     def by_id(self) -> list[np.ndarray]:
@@ -149,7 +149,7 @@ class Pairs:
 
 
 def entries(found: Any, zero: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(rows, columns, values) of a matrix, or of what is not zero in an array."""
+    """Returns rows, columns and values of a matrix, or of the entries of an array that are not zero."""
     if isinstance(found, Matrix):
         rows, cols, values = (to_device(each, "cpu") for each in found.to_edges())
         return rows, cols, values

@@ -110,7 +110,7 @@ class Router:
     factor: Factor | None = None
 
     def route(self, u: int, v: int) -> tuple[Any, list[int]]:
-        """(the distance, the vertices on the way, none if there is no path)."""
+        """Returns the distance, and the vertices on the way, none if there is no path."""
         s, A = find_semiring(self.semiring), self.graph.A
         if self.factor is not None:
             d = self.factor.distance(u, v)
@@ -131,7 +131,7 @@ class Router:
 
 
 def with_questions(reading: Reading, semiring: str) -> Router:
-    """What answers questions about a file."""
+    """Returns the router of a file: of a factor, or of a graph."""
     find_semiring(semiring)
     file = reading.file
     if not is_factor(file):

@@ -24,7 +24,7 @@ from .report import number, show_table
 
 
 def info(reading: Reading, json: Json = False) -> None:
-    """What a graph file holds."""
+    """Describe what a graph file holds."""
     watch = Stopwatch()
     with watch.step("reading"):
         found = found_in(reading)
@@ -54,7 +54,7 @@ def info(reading: Reading, json: Json = False) -> None:
 
 
 def rows_equal_cols(A: Any) -> np.ndarray:
-    """For each entry: does it lie on the diagonal?"""
+    """Returns for each entry whether it lies on the diagonal."""
     rows, cols, _ = A.to_edges()
     return rows == cols
 
@@ -84,7 +84,7 @@ def convert(
 
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-"""Of the files that names are written to."""
+"""Separators of the files that names are written to, by their suffixes."""
 
 
 def write_names(target: Path, found: Found, separator: str) -> None:

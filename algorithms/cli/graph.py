@@ -107,7 +107,7 @@ class Graph:
         sample: Matrix,
         computing: Computing,
     ) -> tuple[Any, Trace | None]:
-        """What `run` returns for the graph in the format asked for, and its rounds if they are to be written.
+        """Returns the result of `run` for the graph in the format asked for, and its rounds if they are to be written.
 
         rehearse: is given the sample, so that kernels are compiled, or loaded from disk, before the time is taken.
         """
@@ -135,7 +135,7 @@ class Graph:
 
 
 def forced(format: str, force: bool) -> dict[str, bool]:
-    """What a conversion to that format is told, if it may take absurdly much memory."""
+    """Returns the options of a conversion to that format, if it may take absurdly much memory."""
     return {"force": True} if force and format in ("ell", "sell", "csb", "dense") else {}
 
 
@@ -156,7 +156,7 @@ def load(reading: Reading, title: str | None = None) -> Graph:
 
 @dataclass(frozen=True)
 class Found:
-    """What a file holds.
+    """The content of a file.
 
     labels: (n,) the vertices' ids or names.  names: these, to be looked up, unless they are integers.
     merged: rows that became one edge with others.
@@ -169,7 +169,7 @@ class Found:
 
 
 def found_in(reading: Reading) -> Found:
-    """What the file holds, read as asked."""
+    """Reads a file as asked."""
     file, directed = str(reading.file), not reading.undirected
     if reading.is_plain and not may_have_names(file) and file != STANDARD_INPUT:
         if (comm := world()) is not None:

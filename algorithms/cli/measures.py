@@ -1,4 +1,4 @@
-"""Commands for what an algorithm says of each vertex, or each pair: PageRank, centralities, triangles, closures …
+"""Commands for algorithms with an answer for each vertex, or each pair: ranks, centralities, triangles, closures.
 
 A command is called as the function in `algorithms`, and its options are those of the function's parameters that
 `OPTIONS` explains, with the function's own defaults.
@@ -81,7 +81,7 @@ class Measure:
 
 
 def by_place(answer: tuple[Any, Any], n: int) -> tuple[np.ndarray, Any]:
-    """(the place of each vertex in an order, -1 for none, who found it)."""
+    """Returns the place of each vertex in an order, -1 for none, and who found it."""
     order, found_by = answer
     place = np.full(n, -1)
     place[to_device(order, "cpu")] = np.arange(len(order))
@@ -89,7 +89,7 @@ def by_place(answer: tuple[Any, Any], n: int) -> tuple[np.ndarray, Any]:
 
 
 def distance_last(answer: tuple[Any, Any], n: int) -> tuple[Any, Any]:
-    """(what is known of the shortest paths to each vertex, how long they are)."""
+    """Returns what is known of the shortest paths to each vertex, and their length."""
     distance, known = answer
     return known, distance
 
@@ -157,7 +157,7 @@ def default_of(parameter: inspect.Parameter) -> Any:
 
 
 def first_line(function: Any) -> str:
-    """What a function does, in a sentence."""
+    """Returns the sentence that says what a function does."""
     return (inspect.getdoc(function) or "").partition("\n")[0]
 
 

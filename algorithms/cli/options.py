@@ -24,11 +24,11 @@ EXPECTED = (
     *(ValueError, TypeError, OverflowError, FloatingPointError),
     *(NotImplementedError, OSError, DeviceUnavailable, ParticipantError),
 )
-"""What a file, an option or a graph can be the reason of: said in a sentence, without a traceback."""
+"""Errors of which a file, an option or a graph can be the reason; they are printed without a traceback."""
 
 
 class Refused(ValueError):
-    """What a command cannot do, in the words of the command line."""
+    """The error of a command, in the words of the command line."""
 
 
 class Command(TyperCommand):
@@ -58,7 +58,7 @@ class Command(TyperCommand):
 
 
 def sentence(error: BaseException) -> str:
-    """What an error says; of a file, its name and what is wrong with it."""
+    """Returns the text of an error; for a file, its name and what is wrong with it."""
     return f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error)
 
 
@@ -182,13 +182,13 @@ class Reading:
 
     @property
     def is_plain(self) -> bool:
-        """Is nothing said of how a table is to be read?"""
+        """True if nothing is said of how a table is to be read."""
         return (self.columns, self.header, self.separator, self.comment, self.dup) == (None, None, None, None, "min")
 
 
 @dataclass(frozen=True)
 class Computing:
-    """What a graph is computed in, where, and what is told of the rounds."""
+    """The format that a graph is computed in, the place, and the file for what rounds did."""
 
     format: StorageFormat = "csr"
     device: Device = "cpu"
@@ -201,7 +201,7 @@ class Computing:
 
 @dataclass(frozen=True)
 class Printing:
-    """What becomes of an answer: tables by default, JSON, or values in a file."""
+    """The form of an answer: tables by default, JSON, or values in a file."""
 
     output: Output = None
     json: Json = False
@@ -237,7 +237,7 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def options_of(group: Any) -> list[tuple[str, Any, Any]]:
-    """(the name, the default, the type) of each option in a dataclass of them."""
+    """Returns name, default and type of each option in a dataclass of them."""
     hints = get_type_hints(group, include_extras=True)
     every: tuple[Field[Any], ...] = fields(group)
     return [(f.name, inspect.Parameter.empty if f.default is MISSING else f.default, hints[f.name]) for f in every]

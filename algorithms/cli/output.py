@@ -1,4 +1,4 @@
-"""What `--output` writes, .npy in vertex order by vertex numbers, .tsv by the file's own ids; and values as JSON."""
+"""Files of `--output`, .npy in vertex order by vertex numbers, .tsv by the file's own ids; and values as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is printed: tables, paths, and numbers in them."""
+"""Printing of tables, paths, and numbers in them."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def demo(format: StorageFormat = "csr", device: Device = "cpu", json: Json = Fal
 
 @dataclass(frozen=True)
 class Task:
-    """What to compute; vertices by the file's ids.
+    """A task; vertices go by the file's ids.
 
     to: the vertices to which a path is shown.  own: the algorithm's own parameters.
     """

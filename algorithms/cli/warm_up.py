@@ -50,7 +50,7 @@ def warm_up(
     before = seconds_of_compiling()
     calls = list(usual_calls(semiring, [np.dtype(name) for name in dtype], places(device)))
     if networkx and find_spec("networkx") is not None:
-        from ..networkx.rehearsal import usual_calls as calls_of_networkx
+        from ..networkx.warm_up_calls import usual_calls as calls_of_networkx
 
         calls += calls_of_networkx(places(device))
     for call in track(calls, "compiling", console=Console(stderr=True), transient=True):

@@ -6,7 +6,7 @@
     field            cores, clusters, centrality, degrees
     graph, answers   a graph as arrays, in the order of NetworkX's dictionaries; arrays as names, dicts and paths
     order            compiled searches in that order
-    rehearsal        a call of each function, for `semiring warm-up`
+    warm_up_calls    a call of each function, for `semiring warm-up`
 
 What depends on no order is computed by the algorithms of this package. What does is replayed from their distances, or
 walked by a loop in the order of the dictionaries.

@@ -97,7 +97,7 @@ def by_heap(G: Converted, sources: list[int], weights: np.ndarray, limit: Any, t
 
 
 def lengths(G: Converted, sources: list[int], weight: Any, limit: Any, target: int) -> np.ndarray:
-    """(n,) distances of the weights' type, -1 where no path leads."""
+    """Returns (n,) distances of the weights' type, -1 where no path leads."""
     dtype = G.weights(weight).dtype
     if limit is not None and limit < 0:
         d = np.full(len(G), -1, dtype)

@@ -141,7 +141,7 @@ def meet(rows, back, source, target, queues, before, after):
 
 @compiled
 def generations(ends, near, waiting, queue, starts):
-    """(how many generations, how many vertices in them): those that wait for no edge, then those that wait for these.
+    """Finds vertices that wait for no edge, then those that wait for these; returns the number of both.
 
     waiting: (n,), the edges that lead to each.  starts: (n + 1,), where each generation begins in the queue.
     """

@@ -20,7 +20,9 @@ from semiring.cpu.kernels import compiled, inlined
 
 @compiled
 def places(d, by, place, next_one):
-    """By ascending distance: of each vertex how many are nearer, in `place`.  by: the vertices.  next_one: 0, 1, …"""
+    """Writes how many vertices are nearer than each to `place`.
+
+    by: the vertices by ascending distance.  next_one: 0, 1, …"""
     nearer = 0
     for at in range(by.size):
         v = np.uintp(by[at])
@@ -94,7 +96,7 @@ def tight(rows, d, limit, order, slots, before):
 
 @compiled
 def corrected(rows, sources, watch, d, lists, flags, pool, last):
-    """(the vertex at which a negative cycle shows, -1 if none does; how many vertices are met, in order, in `met`).
+    """Returns the vertex at which a negative cycle shows, or -1, and the number of vertices that `met` lists in order.
 
     Label-correcting with a queue, in which a vertex waits while one before it does. d: (n,), 0 at sources.
     watch: look for a cycle along recent improvements, too.
@@ -255,7 +257,7 @@ def dijkstra(rows, sources, limit, target, heap, settled, found):
 
 @compiled
 def meet(rows, back, source, target, heaps, seen, settled, before):
-    """(the vertex through which the shortest path leads, -1 if there is none; its length): searches from both ends.
+    """Searches from both ends; returns a vertex on the shortest path, -1 if there is none, and its length.
 
     rows, back: edges forwards and backwards.  heaps: two, with room for an entry for each edge and one more.
     seen: two arrays (n,) of distances.  settled: two of Booleans.  before: two arrays (n,), -1, of parents.
