@@ -12,7 +12,6 @@ from formats import Matrix
 from formats.arrays import to_device
 
 from .graph import Graph
-from .options import Printing
 from .output import plain, save_edges, save_vectors
 from .report import show_table
 
@@ -55,10 +54,6 @@ class Answer:
     graph: Graph
     labels: np.ndarray
     columns: list[tuple[Column, Any]]
-
-    def deliver(self, printing: Printing) -> None:
-        """Print the values, and write them if they are to be written."""
-        printing.deliver(self.content, self.show, self.save)
 
     @property
     def is_one_value(self) -> bool:
@@ -103,15 +98,12 @@ class Answer:
     def save(self, output: Path) -> None:
         """Write the columns: .npy as they are, .tsv by ids, `none` where a vertex has no value."""
         if self.is_one_value:
-            save_vectors(output, np.array([self.columns[0][0].title]), self.as_row(), np.ones((1, 1), bool), absent="")
+            column, value = self.columns[0]
+            save_vectors(output, np.array([column.title]), [np.array([value])], np.ones((1, 1), bool), absent="")
         elif output.suffix == ".npy":
             save_vectors(output, self.labels, [x for _, x in self.columns], self.there(), absent="none")
         else:
             save_vectors(output, self.labels, self.by_id(), self.there(), absent="none")
-
-    def as_row(self) -> list[np.ndarray]:
-        """The value of the whole graph, as a column of one row."""
-        return [np.array([self.columns[0][1]])]
 
 
 @dataclass(frozen=True)
@@ -125,10 +117,6 @@ class Pairs:
     rows: np.ndarray
     cols: np.ndarray
     values: np.ndarray
-
-    def deliver(self, printing: Printing) -> None:
-        """Print how many pairs there are, and write them if they are to be written."""
-        printing.deliver(self.content, self.show, self.save)
 
     def content(self) -> list[dict[str, Any]]:
         """A dict for each pair."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ..shared.edges import one_way_edge
 from ..shared.errors import NegativeCycle
 from ..shared.trace import Trace, trace
 from .options import Computing, Reading, places
+from .output import plain
 from .processes import computed_in, shared, speaks, world
 
 COMPILING = "compiling"
@@ -93,6 +95,15 @@ class Graph:
             raise ValueError(f"{option} {name} is not a vertex of the file: {known}")
         return int(at[0])
 
+    def route(self, d: Any, way: list[int], end: int) -> dict[str, Any]:
+        """Returns a route as JSON can say it, with its legs; its distance is None if there is no way."""
+        return {
+            "to": plain(self.labels[end]),
+            "distance": plain(d) if way else None,
+            "path": [plain(self.labels[v]) for v in way],
+            "legs": [plain(self.A.get(u, v)) for u, v in pairwise(way)],
+        }
+
     def ids_in(self, message: str) -> str:
         """The ids of the vertices that a message calls by their numbers, in brackets."""
         found = re.findall(r"\b(?:vertex|to|edge|->) (\d{1,18})\b", message)
@@ -113,7 +124,8 @@ class Graph:
         """
         there, trace_file = places(computing.device), computing.trace
         with self.watch.step("converting"):
-            A = shared(self.A, computing.format, there, **forced(computing.format, self.force))
+            forced = {"force": True} if self.force and computing.format in ("ell", "sell", "csb", "dense") else {}
+            A = shared(self.A, computing.format, there, **forced)
         self.facts["computed in"] = computed_in(A)
         with self.watch.step(COMPILING):
             rehearse(sample.to(computing.format, device=there))
@@ -132,11 +144,6 @@ class Graph:
         if record is not None and trace_file is not None and speaks():
             record.save(trace_file)
         return told.result, record
-
-
-def forced(format: str, force: bool) -> dict[str, bool]:
-    """Returns the options of a conversion to that format, if it may take absurdly much memory."""
-    return {"force": True} if force and format in ("ell", "sell", "csb", "dense") else {}
 
 
 def load(reading: Reading, title: str | None = None) -> Graph:

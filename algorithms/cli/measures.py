@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -118,12 +118,6 @@ MEASURES = (
 """A command each."""
 
 
-def commands() -> Iterator[Callable[..., None]]:
-    """A command for each measure."""
-    for measure in MEASURES:
-        yield command_of(measure)
-
-
 def command_of(measure: Measure) -> Callable[..., None]:
     """A function with the shared options and the algorithm's own, which computes the measure of a graph in a file."""
     known = inspect.signature(measure.function).parameters
@@ -138,12 +132,14 @@ def command_of(measure: Measure) -> Callable[..., None]:
         small = {name: 0 if name == "source" else [0] for name in at}
         rehearse = functools.partial(measure.function, **{k: v for k, v in options.items() if k not in BOUNDS} | small)
         found, _ = graph.solve(run, rehearse, sample(SAMPLE, 1, graph.A), computing)
-        measure.answer(graph, found, options.get("semiring", "min_plus"), at.get("vertices")).deliver(printing)
+        answer = measure.answer(graph, found, options.get("semiring", "min_plus"), at.get("vertices"))
+        printing.deliver(answer.content, answer.show, answer.save)
 
     shared = inspect.signature(command, eval_str=True).parameters
     parameters = [shared[name] for name in ("reading", "computing", "printing")]
     parameters += [each.replace(annotation=OPTIONS[each.name], default=default_of(each)) for each in own]
-    command.__name__, command.__doc__ = measure.function.__name__, first_line(measure.function)
+    command.__name__ = measure.function.__name__
+    command.__doc__ = (inspect.getdoc(measure.function) or "").partition("\n")[0]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
@@ -154,11 +150,6 @@ def default_of(parameter: inspect.Parameter) -> Any:
     if parameter.name == "source":
         return parameter.empty
     return getattr(parameter.default, "name", parameter.default)
-
-
-def first_line(function: Any) -> str:
-    """Returns the sentence that says what a function does."""
-    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def indices(graph: Graph, names: str | list[str], parameter: str) -> Any:

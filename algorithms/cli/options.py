@@ -17,8 +17,8 @@ from formats.edges import Duplicates
 from formats.places import check_device_name
 
 from ..shared.trace import check_trace_file
-from ..shared.traversal import CHOICES, Direction
-from .output import check_output, deliver
+from ..shared.traversal import CHOICES
+from .output import STANDARD_OUTPUT, check_output, print_json
 
 EXPECTED = (
     *(ValueError, TypeError, OverflowError, FloatingPointError),
@@ -211,8 +211,13 @@ class Printing:
             check_output(self.output, self.json)
 
     def deliver(self, content: Callable[[], Any], show: Callable[[], None], save: Callable[[Path], None]) -> None:
-        """Print an answer, and write its values if they are to be written."""
-        deliver(self.output, self.json, content, show, save)
+        """Print an answer as tables or as JSON, and write its values; nothing is printed beside values on stdout."""
+        if self.json:
+            print_json(content())
+        elif self.output != STANDARD_OUTPUT:
+            show()
+        if self.output is not None:
+            save(self.output)
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -241,13 +246,3 @@ def options_of(group: Any) -> list[tuple[str, Any, Any]]:
     hints = get_type_hints(group, include_extras=True)
     every: tuple[Field[Any], ...] = fields(group)
     return [(f.name, inspect.Parameter.empty if f.default is MISSING else f.default, hints[f.name]) for f in every]
-
-
-def check_direction(direction: Any, **rule: float) -> None:
-    """ValueError unless searches can go that way, by that rule."""
-    Direction(direction, **rule)
-
-
-def directions(choice: str) -> tuple[str, ...]:
-    """The ways in which a search of that choice may go."""
-    return tuple(way for way in CHOICES if way != "auto") if choice == "auto" else (choice,)

@@ -36,7 +36,7 @@ def triangles(G: Converted, nodes: Any = None) -> Any:
 
 
 def pairs(G: Converted) -> dict[Any, int]:
-    """How many ordered pairs of neighbours each vertex has, itself aside."""
+    """Returns how many ordered pairs of neighbours each vertex has, itself aside."""
     own = loops(G)
     d = G.rows.ends[1:] - G.rows.ends[:-1] - summed(G.rows.vertices[own], own[own].astype(int), len(G))
     return by_name(G, d * (d - 1))

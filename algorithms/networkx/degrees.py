@@ -16,7 +16,7 @@ from .graph import Converted, once
 
 
 def multiplicity(G: Converted) -> np.ndarray:
-    """How many edges each listed one stands for."""
+    """Returns how many edges each listed one stands for."""
     if not G.parallel:
         return np.ones(G.rows.vertices.size, np.int64)
     return G.once("multiplicity", lambda: np.fromiter(map(len, edges(near(G.source))), np.int64))

@@ -67,7 +67,7 @@ def search(G: Converted, sources: list[int], limit: int = DEEPEST, backwards: bo
 
 
 def lengths(G: Converted, source: int, limit: int = DEEPEST, backwards: bool = False) -> dict[Any, int]:
-    """How many edges away each vertex is that a search with a queue finds, to a level, in its order."""
+    """Returns how many edges away each vertex is that a search with a queue finds, to a level, in its order."""
     if not option("exact_order"):
         found = search(G, [source], limit, backwards)
         return in_order(G, found.order, found.level)

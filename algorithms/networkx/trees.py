@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms.networkx.order import weighted
+from algorithms.fused.cpu.light_edges import kruskal
 from formats import adjacency
 
 from .components import number, weak
@@ -31,8 +31,9 @@ def forest(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.nda
     if G.parallel:
         raise NotImplementedError("parallel edges")
     tails, heads, places = G.once(("sorted", weight, minimum), lambda: by_weight(G, weight, minimum))
-    root, taken = np.arange(len(G), dtype=heads.dtype), np.empty(len(G), np.int64)
-    taken = taken[: weighted.kruskal(tails, heads, root, taken)]
+    chosen = np.zeros(tails.size, bool)
+    kruskal(np.arange(tails.size, dtype=np.uint64), tails, heads, np.arange(len(G), dtype=heads.dtype), chosen)
+    taken = np.flatnonzero(chosen)
     return tails[taken], heads[taken], places[taken]
 
 
