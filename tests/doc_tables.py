@@ -17,7 +17,7 @@ from typer.models import ArgumentInfo
 
 from algorithms.cli import app
 from algorithms.cli.options import Computing, Printing, Reading, options_of
-from algorithms.networkx.entry.semiring_networkx import COSTS, FUNCTIONS
+from algorithms.networkx.plugin.semiring_networkx import COSTS, FUNCTIONS
 from formats import CSR
 from semiring import Vector, Verb, assign
 

@@ -14,8 +14,8 @@ import networkx as nx
 import numpy as np
 from networkx.utils.backends import _registered_algorithms as REGISTERED
 
-from algorithms.networkx.entry.semiring_networkx import FUNCTIONS
 from algorithms.networkx.interface import backend
+from algorithms.networkx.plugin.semiring_networkx import FUNCTIONS
 
 THEIRS: dict[str, Callable[..., Any]] = {
     name: getattr(importlib.import_module(REGISTERED[name].orig_func.__module__), REGISTERED[name].orig_func.__name__)

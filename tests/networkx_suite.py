@@ -39,7 +39,7 @@ def entry_points(folder: Path) -> dict[str, str]:
         line for group, each in points.items() for line in (f"[{group}]", *(f"{k} = {v}" for k, v in each.items()))
     ]
     (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
-    path = os.pathsep.join(map(str, (folder, ROOT, ROOT / "algorithms" / "networkx" / "entry")))
+    path = os.pathsep.join(map(str, (folder, ROOT, ROOT / "algorithms" / "networkx" / "plugin")))
     return {**os.environ, "PYTHONPATH": path}
 
 
@@ -86,7 +86,7 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    from algorithms.networkx.entry.semiring_networkx import FUNCTIONS
+    from algorithms.networkx.plugin.semiring_networkx import FUNCTIONS
 
     write = terminalreporter.write_line
     write(f"{ANSWERED.total():,} calls answered, {REFUSED.total():,} left to NetworkX")

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph as theirs
 
 from algorithms import csgraph as ours
-from algorithms.csgraph import places, small
+from algorithms.csgraph import paths, places, small
 from algorithms.csgraph.graphs import GRAPH, KEPT, MOST_KEPT, graph_of
 from algorithms.fused.cpu.entries import same_bits
 from algorithms.fused.cuda import bfs_order
@@ -400,17 +400,34 @@ class Far(sp.csr_array):
         return sp.csr_array(self)
 
 
-def test_calls_go_to_the_host_where_they_are_predicted_to_be_over_sooner() -> None:
+def test_calls_on_small_graphs_go_to_the_host() -> None:
     small, large = Far.of(3_000, 9_000), Far.of(1 << 18, 1 << 20)
-    for cost in (places.DISTANCES, places.LEVELS, places.WEAK, places.STRONG, places.FOREST, places.ORDER):
-        home = places.at_home(small, cost)
+    for most in (places.ONE_KERNEL, places.SEVERAL_KERNELS):
+        home = places.at_home(small, most)
         assert (home != small).nnz == 0
-        assert places.at_home(small, cost) is home
-        assert places.at_home(large, cost) is None
-        assert places.at_home(home, cost) is places.at_home(np.eye(2), cost) is None
-    assert places.at_home(small, places.DISTANCES, 1000) is None
+        assert places.at_home(small, most) is home
+        assert places.at_home(large, most) is None
+        assert places.at_home(home, most) is places.at_home(np.eye(2), most) is None
+    for searches in (1000, None):
+        assert places.at_home(small, places.ONE_KERNEL, searches) is None
     small.data[0] = 1
-    assert places.at_home(small, places.WEAK).data[0] == 1
+    assert places.at_home(small, places.ONE_KERNEL).data[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "home"),
+    [
+        ({"indices": 0}, True),
+        ({"indices": range(10)}, False),
+        ({"indices": range(10), "return_predecessors": True}, True),
+        ({"indices": range(10), "min_only": True}, True),
+        ({"indices": range(10), "unweighted": True}, False),
+        ({}, False),
+    ],
+)
+def test_many_searches_of_a_small_graph_go_to_the_gpu_if_it_makes_them_together(how: Any, home: bool) -> None:
+    found = paths.home_of(Far.of(3_000, 9_000), small.Query(**how))
+    assert (found is not None) == home
 
 
 class Rows:

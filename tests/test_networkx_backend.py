@@ -22,9 +22,9 @@ import pytest
 from algorithms import Graph
 from algorithms.networkx import graph, weighted
 from algorithms.networkx.answers import FEW, Paths, is_ready
-from algorithms.networkx.entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OPTIONS, get_info
 from algorithms.networkx.interface import UNFIT, backend, implementation, signature
 from algorithms.networkx.options import option, options
+from algorithms.networkx.plugin.semiring_networkx import CALLS, COSTS, FUNCTIONS, OPTIONS, get_info
 from algorithms.networkx.searches import by_size
 from formats import from_edges, from_networkx
 

@@ -17,7 +17,7 @@ from .bench import ANYTHING, bench
 from .bfs import bfs
 from .factor import factor, route
 from .files import convert, info
-from .measures import commands as measures
+from .measures import MEASURES, command_of
 from .mst import mst
 from .options import EXPECTED, Command, sentence, with_options
 from .paths import shortest_simple_paths
@@ -54,7 +54,7 @@ def about(
 
 COMMANDS: list[Any] = [
     *[sssp, bfs, scc, mst],
-    *measures(),
+    *map(command_of, MEASURES),
     *[shortest_simple_paths, factor, route, info, convert, demo, warm_up],
 ]
 for command in COMMANDS:

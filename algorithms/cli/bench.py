@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 ROOT = Path(__file__).parents[2]
-"""Of the repository, if this is one: an installed wheel has the three packages and no benchmarks."""
+"""The repository, if this is one: an installed wheel has the three packages and no benchmarks."""
 ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 """Settings of a command that passes on what follows it, --help too."""
 

@@ -12,8 +12,9 @@ from formats.arrays import to_device
 
 from ..bfs import bfs as search
 from ..shared.parents import path
+from ..shared.traversal import CHOICES, Direction
 from .graph import Graph, load, sample
-from .options import Computing, Printing, Reading, SearchDirection, Sources, check_direction, directions
+from .options import Computing, Printing, Reading, SearchDirection, Sources
 from .output import plain, save_vectors
 from .report import show_path, show_table
 
@@ -36,7 +37,8 @@ def bfs(
     ] = None,
 ) -> None:
     """How many edges away every vertex is from one, or several."""
-    check_direction(direction, alpha=alpha, beta=beta)
+    Direction(direction, alpha=alpha, beta=beta)  # type: ignore[arg-type]  # which checks them
+    ways = [way for way in CHOICES if way != "auto"] if direction == "auto" else [direction]
     graph = load(reading)
     starts = [graph.vertex(start, "--source") for start in source]
     ends = [graph.vertex(end, "--to") for end in to or []]
@@ -44,7 +46,7 @@ def bfs(
     run: Any = functools.partial(search, alpha=alpha, beta=beta, return_parents=bool(ends))
     answer, _ = graph.solve(
         lambda A: run(A, sources=starts, direction=direction, max_level=max_level, target=last),
-        lambda A: [run(A, 0, direction=way) for way in directions(direction)],
+        lambda A: [run(A, 0, direction=way) for way in ways],
         sample(SAMPLE, 1, graph.A),
         computing,
     )

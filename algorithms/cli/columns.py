@@ -12,7 +12,6 @@ from formats import Matrix
 from formats.arrays import to_device
 
 from .graph import Graph
-from .options import Printing
 from .output import plain, save_edges, save_vectors
 from .report import show_table
 
@@ -22,9 +21,9 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Column:
-    """What is said of each vertex.
+    """A column of values, one for each vertex.
 
-    vertices: are the values vertices?  absent: the value that stands for none; "zero" is the semiring's.
+    vertices: True if the values are vertices.  absent: the value that stands for none; "zero" is the semiring's.
     """
 
     title: str
@@ -56,17 +55,13 @@ class Answer:
     labels: np.ndarray
     columns: list[tuple[Column, Any]]
 
-    def deliver(self, printing: Printing) -> None:
-        """Print the values, and write them if they are to be written."""
-        printing.deliver(self.content, self.show, self.save)
-
     @property
     def is_one_value(self) -> bool:
-        """Is there one value of the whole graph?"""
+        """True if there is one value of the whole graph."""
         return np.ndim(self.columns[0][1]) == 0
 
     def there(self) -> np.ndarray:
-        """(columns, k) Booleans: is there a value?"""
+        """Returns (columns, k) Booleans, True where there is a value."""
         return np.array([x != c.absent if c.absent is not None else np.full(x.shape, True) for c, x in self.columns])
 
     def by_id(self) -> list[np.ndarray]:
@@ -103,15 +98,12 @@ class Answer:
     def save(self, output: Path) -> None:
         """Write the columns: .npy as they are, .tsv by ids, `none` where a vertex has no value."""
         if self.is_one_value:
-            save_vectors(output, np.array([self.columns[0][0].title]), self.as_row(), np.ones((1, 1), bool), absent="")
+            column, value = self.columns[0]
+            save_vectors(output, np.array([column.title]), [np.array([value])], np.ones((1, 1), bool), absent="")
         elif output.suffix == ".npy":
             save_vectors(output, self.labels, [x for _, x in self.columns], self.there(), absent="none")
         else:
             save_vectors(output, self.labels, self.by_id(), self.there(), absent="none")
-
-    def as_row(self) -> list[np.ndarray]:
-        """The value of the whole graph, as a column of one row."""
-        return [np.array([self.columns[0][1]])]
 
 
 @dataclass(frozen=True)
@@ -125,10 +117,6 @@ class Pairs:
     rows: np.ndarray
     cols: np.ndarray
     values: np.ndarray
-
-    def deliver(self, printing: Printing) -> None:
-        """Print how many pairs there are, and write them if they are to be written."""
-        printing.deliver(self.content, self.show, self.save)
 
     def content(self) -> list[dict[str, Any]]:
         """A dict for each pair."""
@@ -149,7 +137,7 @@ class Pairs:
 
 
 def entries(found: Any, zero: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(rows, columns, values) of a matrix, or of what is not zero in an array."""
+    """Returns rows, columns and values of a matrix, or of the entries of an array that are not zero."""
     if isinstance(found, Matrix):
         rows, cols, values = (to_device(each, "cpu") for each in found.to_edges())
         return rows, cols, values

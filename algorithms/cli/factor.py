@@ -22,8 +22,8 @@ from ..elimination.factors import factor as factored
 from ..shared.parents import path
 from ..sssp import sssp
 from .graph import Graph, Stopwatch, load
-from .options import Json, Reading
-from .output import STANDARD_OUTPUT, deliver, opened, plain, print_json
+from .options import Json, Printing, Reading
+from .output import STANDARD_OUTPUT, opened, plain, print_json
 from .report import number, show_table
 
 
@@ -92,13 +92,13 @@ def route(
                 stream.write(as_csv(router, distances, sources, targets).encode())
         return
     u, ends = graph.vertex(str(start), "--from"), [graph.vertex(end, "--to") for end in to or []]
-    found = [leg_by_leg(graph, *router.route(u, end), end) for end in ends]
+    found = [graph.route(*router.route(u, end), end) for end in ends]
 
     def show_all() -> None:
         for each in found:
             show(str(start), each)
 
-    deliver(None, json, lambda: found, show_all, lambda _: None)
+    Printing(json=json).deliver(lambda: found, show_all, lambda _: None)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Router:
     factor: Factor | None = None
 
     def route(self, u: int, v: int) -> tuple[Any, list[int]]:
-        """(the distance, the vertices on the way, none if there is no path)."""
+        """Returns the distance, and the vertices on the way, none if there is no path."""
         s, A = find_semiring(self.semiring), self.graph.A
         if self.factor is not None:
             d = self.factor.distance(u, v)
@@ -131,7 +131,7 @@ class Router:
 
 
 def with_questions(reading: Reading, semiring: str) -> Router:
-    """What answers questions about a file."""
+    """Returns the router of a file: of a factor, or of a graph."""
     find_semiring(semiring)
     file = reading.file
     if not is_factor(file):
@@ -173,16 +173,6 @@ def as_csv(router: Router, distances: np.ndarray, sources: list[int], targets: l
     for label, row in zip(labels[sources].tolist(), distances.tolist(), strict=True):
         lines.writerow([label, *("" if d == zero else d for d in row)])
     return text.getvalue()
-
-
-def leg_by_leg(graph: Graph, d: Any, way: list[int], end: int) -> dict[str, Any]:
-    """A route as JSON can say it; a distance of None if there is none."""
-    return {
-        "to": plain(graph.labels[end]),
-        "distance": plain(d) if way else None,
-        "path": [plain(graph.labels[v]) for v in way],
-        "legs": [plain(graph.A.get(u, v)) for u, v in pairwise(way)],
-    }
 
 
 def show(start: str, route: dict[str, Any]) -> None:

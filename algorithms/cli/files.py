@@ -24,7 +24,7 @@ from .report import number, show_table
 
 
 def info(reading: Reading, json: Json = False) -> None:
-    """What a graph file holds."""
+    """Describe what a graph file holds."""
     watch = Stopwatch()
     with watch.step("reading"):
         found = found_in(reading)
@@ -39,7 +39,8 @@ def info(reading: Reading, json: Json = False) -> None:
         rows["entries in a row"] = f"{degrees.min()} to {degrees.max():,}, on average {degrees.mean():.2f}"
     rows["rows without entries"] = int((degrees == 0).sum())
     if A.nrows == A.ncols:
-        rows["entries on the diagonal"] = int(sum(rows_equal_cols(by_row)))
+        u, v, _ = by_row.to_edges()
+        rows["entries on the diagonal"] = int((u == v).sum())
         rows["symmetric"] = "yes" if is_symmetric(A) else "no"
     for fmt in Matrix.formats.values():
         try:
@@ -51,12 +52,6 @@ def info(reading: Reading, json: Json = False) -> None:
         print_json({"rows": A.nrows, "columns": A.ncols} | {name: plain(value) for name, value in rows.items()})
     else:
         show_table(str(reading.file), rows | watch.rows)
-
-
-def rows_equal_cols(A: Any) -> np.ndarray:
-    """For each entry: does it lie on the diagonal?"""
-    rows, cols, _ = A.to_edges()
-    return rows == cols
 
 
 def convert(
@@ -84,7 +79,7 @@ def convert(
 
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-"""Of the files that names are written to."""
+"""Separators of the files that names are written to, by their suffixes."""
 
 
 def write_names(target: Path, found: Found, separator: str) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ..shared.edges import one_way_edge
 from ..shared.errors import NegativeCycle
 from ..shared.trace import Trace, trace
 from .options import Computing, Reading, places
+from .output import plain
 from .processes import computed_in, shared, speaks, world
 
 COMPILING = "compiling"
@@ -93,6 +95,15 @@ class Graph:
             raise ValueError(f"{option} {name} is not a vertex of the file: {known}")
         return int(at[0])
 
+    def route(self, d: Any, way: list[int], end: int) -> dict[str, Any]:
+        """Returns a route as JSON can say it, with its legs; its distance is None if there is no way."""
+        return {
+            "to": plain(self.labels[end]),
+            "distance": plain(d) if way else None,
+            "path": [plain(self.labels[v]) for v in way],
+            "legs": [plain(self.A.get(u, v)) for u, v in pairwise(way)],
+        }
+
     def ids_in(self, message: str) -> str:
         """The ids of the vertices that a message calls by their numbers, in brackets."""
         found = re.findall(r"\b(?:vertex|to|edge|->) (\d{1,18})\b", message)
@@ -107,13 +118,14 @@ class Graph:
         sample: Matrix,
         computing: Computing,
     ) -> tuple[Any, Trace | None]:
-        """What `run` returns for the graph in the format asked for, and its rounds if they are to be written.
+        """Returns the result of `run` for the graph in the format asked for, and its rounds if they are to be written.
 
         rehearse: is given the sample, so that kernels are compiled, or loaded from disk, before the time is taken.
         """
         there, trace_file = places(computing.device), computing.trace
         with self.watch.step("converting"):
-            A = shared(self.A, computing.format, there, **forced(computing.format, self.force))
+            forced = {"force": True} if self.force and computing.format in ("ell", "sell", "csb", "dense") else {}
+            A = shared(self.A, computing.format, there, **forced)
         self.facts["computed in"] = computed_in(A)
         with self.watch.step(COMPILING):
             rehearse(sample.to(computing.format, device=there))
@@ -134,11 +146,6 @@ class Graph:
         return told.result, record
 
 
-def forced(format: str, force: bool) -> dict[str, bool]:
-    """What a conversion to that format is told, if it may take absurdly much memory."""
-    return {"force": True} if force and format in ("ell", "sell", "csb", "dense") else {}
-
-
 def load(reading: Reading, title: str | None = None) -> Graph:
     """Read a graph; ValueError if the file holds another matrix than a square one, or lacks a column."""
     if reading.threads is not None:
@@ -156,7 +163,7 @@ def load(reading: Reading, title: str | None = None) -> Graph:
 
 @dataclass(frozen=True)
 class Found:
-    """What a file holds.
+    """The content of a file.
 
     labels: (n,) the vertices' ids or names.  names: these, to be looked up, unless they are integers.
     merged: rows that became one edge with others.
@@ -169,7 +176,7 @@ class Found:
 
 
 def found_in(reading: Reading) -> Found:
-    """What the file holds, read as asked."""
+    """Reads a file as asked."""
     file, directed = str(reading.file), not reading.undirected
     if reading.is_plain and not may_have_names(file) and file != STANDARD_INPUT:
         if (comm := world()) is not None:

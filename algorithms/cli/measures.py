@@ -1,4 +1,4 @@
-"""Commands for what an algorithm says of each vertex, or each pair: PageRank, centralities, triangles, closures …
+"""Commands for algorithms with an answer for each vertex, or each pair: ranks, centralities, triangles, closures.
 
 A command is called as the function in `algorithms`, and its options are those of the function's parameters that
 `OPTIONS` explains, with the function's own defaults.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -81,7 +81,7 @@ class Measure:
 
 
 def by_place(answer: tuple[Any, Any], n: int) -> tuple[np.ndarray, Any]:
-    """(the place of each vertex in an order, -1 for none, who found it)."""
+    """Returns the place of each vertex in an order, -1 for none, and who found it."""
     order, found_by = answer
     place = np.full(n, -1)
     place[to_device(order, "cpu")] = np.arange(len(order))
@@ -89,7 +89,7 @@ def by_place(answer: tuple[Any, Any], n: int) -> tuple[np.ndarray, Any]:
 
 
 def distance_last(answer: tuple[Any, Any], n: int) -> tuple[Any, Any]:
-    """(what is known of the shortest paths to each vertex, how long they are)."""
+    """Returns what is known of the shortest paths to each vertex, and their length."""
     distance, known = answer
     return known, distance
 
@@ -118,12 +118,6 @@ MEASURES = (
 """A command each."""
 
 
-def commands() -> Iterator[Callable[..., None]]:
-    """A command for each measure."""
-    for measure in MEASURES:
-        yield command_of(measure)
-
-
 def command_of(measure: Measure) -> Callable[..., None]:
     """A function with the shared options and the algorithm's own, which computes the measure of a graph in a file."""
     known = inspect.signature(measure.function).parameters
@@ -138,12 +132,14 @@ def command_of(measure: Measure) -> Callable[..., None]:
         small = {name: 0 if name == "source" else [0] for name in at}
         rehearse = functools.partial(measure.function, **{k: v for k, v in options.items() if k not in BOUNDS} | small)
         found, _ = graph.solve(run, rehearse, sample(SAMPLE, 1, graph.A), computing)
-        measure.answer(graph, found, options.get("semiring", "min_plus"), at.get("vertices")).deliver(printing)
+        answer = measure.answer(graph, found, options.get("semiring", "min_plus"), at.get("vertices"))
+        printing.deliver(answer.content, answer.show, answer.save)
 
     shared = inspect.signature(command, eval_str=True).parameters
     parameters = [shared[name] for name in ("reading", "computing", "printing")]
     parameters += [each.replace(annotation=OPTIONS[each.name], default=default_of(each)) for each in own]
-    command.__name__, command.__doc__ = measure.function.__name__, first_line(measure.function)
+    command.__name__ = measure.function.__name__
+    command.__doc__ = (inspect.getdoc(measure.function) or "").partition("\n")[0]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
@@ -154,11 +150,6 @@ def default_of(parameter: inspect.Parameter) -> Any:
     if parameter.name == "source":
         return parameter.empty
     return getattr(parameter.default, "name", parameter.default)
-
-
-def first_line(function: Any) -> str:
-    """What a function does, in a sentence."""
-    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def indices(graph: Graph, names: str | list[str], parameter: str) -> Any:

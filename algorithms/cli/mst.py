@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Annotated, Any
 
 import numpy as np
@@ -31,12 +32,8 @@ def mst(
         if not symmetrize:
             check_undirected(graph)
         graph.facts["edges"] = undirected_edges(graph.A, symmetrize=symmetrize).nnz
-    forest, _ = graph.solve(
-        lambda A: boruvka(A, symmetrize=symmetrize),
-        lambda A: boruvka(A, symmetrize=symmetrize),
-        sample(SAMPLE, 1, graph.A),
-        computing,
-    )
+    run = functools.partial(boruvka, symmetrize=symmetrize)
+    forest, _ = graph.solve(run, run, sample(SAMPLE, 1, graph.A), computing)
     u, v, weights = (to_device(column, "cpu") for column in forest.to_edges())
     n = len(graph.labels)
     found: dict[str, Any] = {

@@ -17,18 +17,18 @@ from formats.edges import Duplicates
 from formats.places import check_device_name
 
 from ..shared.trace import check_trace_file
-from ..shared.traversal import CHOICES, Direction
-from .output import check_output, deliver
+from ..shared.traversal import CHOICES
+from .output import STANDARD_OUTPUT, check_output, print_json
 
 EXPECTED = (
     *(ValueError, TypeError, OverflowError, FloatingPointError),
     *(NotImplementedError, OSError, DeviceUnavailable, ParticipantError),
 )
-"""What a file, an option or a graph can be the reason of: said in a sentence, without a traceback."""
+"""Errors of which a file, an option or a graph can be the reason; they are printed without a traceback."""
 
 
 class Refused(ValueError):
-    """What a command cannot do, in the words of the command line."""
+    """The error of a command, in the words of the command line."""
 
 
 class Command(TyperCommand):
@@ -58,7 +58,7 @@ class Command(TyperCommand):
 
 
 def sentence(error: BaseException) -> str:
-    """What an error says; of a file, its name and what is wrong with it."""
+    """Returns the text of an error; for a file, its name and what is wrong with it."""
     return f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error)
 
 
@@ -182,13 +182,13 @@ class Reading:
 
     @property
     def is_plain(self) -> bool:
-        """Is nothing said of how a table is to be read?"""
+        """True if nothing is said of how a table is to be read."""
         return (self.columns, self.header, self.separator, self.comment, self.dup) == (None, None, None, None, "min")
 
 
 @dataclass(frozen=True)
 class Computing:
-    """What a graph is computed in, where, and what is told of the rounds."""
+    """The format that a graph is computed in, the place, and the file for what rounds did."""
 
     format: StorageFormat = "csr"
     device: Device = "cpu"
@@ -201,7 +201,7 @@ class Computing:
 
 @dataclass(frozen=True)
 class Printing:
-    """What becomes of an answer: tables by default, JSON, or values in a file."""
+    """The form of an answer: tables by default, JSON, or values in a file."""
 
     output: Output = None
     json: Json = False
@@ -211,8 +211,13 @@ class Printing:
             check_output(self.output, self.json)
 
     def deliver(self, content: Callable[[], Any], show: Callable[[], None], save: Callable[[Path], None]) -> None:
-        """Print an answer, and write its values if they are to be written."""
-        deliver(self.output, self.json, content, show, save)
+        """Print an answer as tables or as JSON, and write its values; nothing is printed beside values on stdout."""
+        if self.json:
+            print_json(content())
+        elif self.output != STANDARD_OUTPUT:
+            show()
+        if self.output is not None:
+            save(self.output)
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -237,17 +242,7 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def options_of(group: Any) -> list[tuple[str, Any, Any]]:
-    """(the name, the default, the type) of each option in a dataclass of them."""
+    """Returns name, default and type of each option in a dataclass of them."""
     hints = get_type_hints(group, include_extras=True)
     every: tuple[Field[Any], ...] = fields(group)
     return [(f.name, inspect.Parameter.empty if f.default is MISSING else f.default, hints[f.name]) for f in every]
-
-
-def check_direction(direction: Any, **rule: float) -> None:
-    """ValueError unless searches can go that way, by that rule."""
-    Direction(direction, **rule)
-
-
-def directions(choice: str) -> tuple[str, ...]:
-    """The ways in which a search of that choice may go."""
-    return tuple(way for way in CHOICES if way != "auto") if choice == "auto" else (choice,)

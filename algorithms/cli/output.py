@@ -1,10 +1,10 @@
-"""What `--output` writes, .npy in vertex order by vertex numbers, .tsv by the file's own ids; and values as JSON."""
+"""Files of `--output`, .npy in vertex order by vertex numbers, .tsv by the file's own ids; and values as JSON."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
@@ -31,18 +31,6 @@ def check_output(output: Path, json: bool = False) -> None:
         raise ValueError(f"--output must end in .npy or .tsv, or be -, got {output.name!r}")
     if not output.absolute().parent.is_dir():
         raise ValueError(f"--output {output} lies in a folder that does not exist")
-
-
-def deliver(
-    output: Path | None, json: bool, content: Callable[[], Any], show: Callable[[], None], save: Callable[[Path], None]
-) -> None:
-    """Print an answer as tables or as JSON, and write its values; nothing is printed beside values on stdout."""
-    if json:
-        print_json(content())
-    elif output != STANDARD_OUTPUT:
-        show()
-    if output is not None:
-        save(output)
 
 
 def print_json(content: Any) -> None:

@@ -33,13 +33,13 @@ def _started() -> Any:
 
 
 def speaks() -> bool:
-    """Does this process print, and write files?"""
+    """Returns True if this process prints, and writes files."""
     comm = _started()
     return comm is None or comm.Get_rank() == 0
 
 
 def be_silent_unless_first() -> None:
-    """Of several processes let the first one speak alone; those that have nothing to do end."""
+    """Lets only the first of several processes speak; those that have nothing to do end."""
     if speaks():
         return
     if world() is None:
@@ -67,7 +67,7 @@ def shared(A: Matrix, format: str, device: Any, **options: Any) -> Matrix:
 
 
 def computed_in(A: Matrix) -> str:
-    """What a graph is computed in, in words."""
+    """Returns in words what a graph is computed in."""
     if not isinstance(A, Partitioned):
         return f"{type(A).__name__} on {A.device}"
     several = f"{A.group.size} processes" if A.group.size > 1 else f"{len(A.parts)} parts"

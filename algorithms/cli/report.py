@@ -1,4 +1,4 @@
-"""What is printed: tables, paths, and numbers in them."""
+"""Printing of tables, paths, and numbers in them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,6 @@ def total(values: np.ndarray) -> Any:
     return (int(high.sum(dtype=np.int64)) << 16) + int(low.sum(dtype=np.int64))
 
 
-def shown(value: Any) -> str:
-    """A text as it is, a number as `number` writes it."""
-    return value if isinstance(value, str) else number(value)
-
-
 def show_table(title: str, rows: Mapping[str, Any], headings: tuple[str, str] | None = None) -> None:
     """Print names and values in two columns, with headings if there are any."""
     from rich.console import Console
@@ -40,7 +35,7 @@ def show_table(title: str, rows: Mapping[str, Any], headings: tuple[str, str] | 
     table.add_column(left, justify="right" if headings else "left")
     table.add_column(right, justify="right")
     for name, value in rows.items():
-        table.add_row(name, shown(value))
+        table.add_row(name, value if isinstance(value, str) else number(value))
     Console().print(table)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,16 +30,13 @@ def scc(
 ) -> None:
     """Strongly connected components; each goes by its smallest vertex."""
     graph = load(reading)
-    component, record = graph.solve(
-        lambda A: strong_components(A, weak=weak),
-        lambda A: strong_components(A, weak=weak),
-        sample(SAMPLE, 1, graph.A),
-        computing,
-    )
+    run = functools.partial(strong_components, weak=weak)
+    component, record = graph.solve(run, run, sample(SAMPLE, 1, graph.A), computing)
     component = to_device(component, "cpu")
     sizes = np.bincount(component)
     found = {"components": np.count_nonzero(sizes), "single vertices": np.count_nonzero(sizes == 1)}
-    order = largest(sizes)
+    first_of_each = np.flatnonzero(sizes)
+    order = first_of_each[np.argsort(-sizes[first_of_each], kind="stable")]  # the largest component first
 
     def show() -> None:
         show_table(graph.title, graph.facts | found | graph.watch.rows)
@@ -58,9 +56,3 @@ def scc(
         save_vectors(output, graph.labels, ids[np.newaxis], np.ones((1, len(ids)), bool), absent="")
 
     printing.deliver(content, show, save)
-
-
-def largest(sizes: np.ndarray) -> np.ndarray:
-    """The components' smallest vertices, the largest component first; of equal ones, the first."""
-    components = np.flatnonzero(sizes)
-    return components[np.argsort(-sizes[components], kind="stable")]

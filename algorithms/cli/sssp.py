@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +19,7 @@ from ..shared.parents import path
 from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
 from .options import Computing, Device, Json, Printing, Reading, Sources, StorageFormat
-from .output import deliver, plain, save_vectors
+from .output import plain, save_vectors
 from .report import number, show_path, show_table, total
 
 
@@ -37,7 +36,7 @@ def sssp(
     to: Annotated[list[str] | None, typer.Option(help="Also print a best path to this vertex; may repeat.")] = None,
 ) -> None:
     """Best paths from a vertex, or several, to all others."""
-    own = {} if delta is None else {"delta": as_delta(delta)}
+    own: dict[str, Any] = {} if delta is None else {"delta": as_delta(delta)}
     task = Task(that_has(own, algorithm), semiring, source, to or [], target, limit, own)
     task.check()
     answer = solve(load(reading), task, computing)
@@ -55,12 +54,12 @@ def demo(format: StorageFormat = "csr", device: Device = "cpu", json: Json = Fal
     """Shortest paths in Rome's road network, which comes with the package."""
     graph = load(Reading(rome99), title="Rome's roads (metres)")
     answer = solve(graph, Task("auto", "min_plus", ["1"], to=["1700"]), Computing(format, device))
-    deliver(None, json, answer.content, answer.show, answer.save)
+    Printing(json=json).deliver(answer.content, answer.show, answer.save)
 
 
 @dataclass(frozen=True)
 class Task:
-    """What to compute; vertices by the file's ids.
+    """A task; vertices go by the file's ids.
 
     to: the vertices to which a path is shown.  own: the algorithm's own parameters.
     """
@@ -105,24 +104,14 @@ class Answer:
             {
                 "source": plain(self.graph.labels[self.graph.vertex(source, "--source")]),
                 "reached": int(self.reached[row].sum()),
-                "paths": [self._path(row, end) for end in ends],
+                "paths": [self.graph.route(self.d[row][end], self._way(row, end), end) for end in ends],
             }
             for row, source in enumerate(self.task.sources)
         ]
 
-    def _path(self, row: int, end: int) -> dict[str, Any]:
-        """A path with its legs; a distance of None if there is none."""
-        names = self.graph.labels
-        if not self.reached[row][end]:
-            return {"to": plain(names[end]), "distance": None, "path": [], "legs": []}
-        steps = path(self.parents[row], end)
-        legs = [plain(self.graph.A.get(u, v)) for u, v in pairwise(steps)]
-        return {
-            "to": plain(names[end]),
-            "distance": plain(self.d[row][end]),
-            "path": [plain(names[v]) for v in steps],
-            "legs": legs,
-        }
+    def _way(self, row: int, end: int) -> list[int]:
+        """Returns the vertices on the way to one, none if no path leads there."""
+        return path(self.parents[row], end) if self.reached[row][end] else []
 
     def show(self) -> None:
         """Print a summary, and the path that was asked for."""
@@ -169,9 +158,9 @@ def solve(graph: Graph, task: Task, computing: Computing) -> Answer:
     return Answer(graph, task, to_device(d, "cpu"), None if parents is None else to_device(parents, "cpu"))
 
 
-def as_delta(text: str | None) -> Any:
-    """A number, or the name of a rule, or None."""
+def as_delta(text: str) -> float | str:
+    """Returns a number, or the name of a rule."""
     try:
-        return None if text is None else float(text)
+        return float(text)
     except ValueError:
         return text

@@ -15,9 +15,9 @@ Infinite weights are none for shortest paths; a stored NaN counts as one. `dijks
 and raises NegativeCycleError where SciPy does not end.
 
 The second call on the same compressed matrix of SciPy or CuPy finds again what the first has learned of it, unless the
-matrix has changed. Of small ones on the host nothing is learned: they are searched as they are (`small`). CuPy's
-matrices are copied to the host, once, for calls that are predicted to be over sooner there: those on small graphs, and
-orders of discovery in graphs of many thousand levels (`places`).
+matrix has changed. Small matrices on the host are searched as they are, and nothing is kept of them (`small`). CuPy's
+small matrices are copied to the host, once, and searched there. So are those with many thousand levels, for orders of
+discovery (`places`).
 
 Other names of `scipy.sparse.csgraph` are SciPy's own. Given CuPy's matrices and arrays, they run on the host, and the
 answer's arrays and matrices are copied back.
@@ -46,7 +46,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """SciPy's own, of what is not here."""
+    """Returns SciPy's own object of a name that is not here."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from scipy.sparse import csgraph

@@ -9,12 +9,13 @@ import numpy as np
 from algorithms.fused.cpu import unchecked_csr as loops
 from algorithms.scc import scc
 from algorithms.topological import topological_components
+from formats import CSR
 from formats.storage.orientation import compressed
 from semiring.vectors import renumbered
 
 from . import places
-from .graphs import as_given, as_matrix, checked, damaged, graph_of, rows_as_given
-from .places import STRONG, WEAK, sent_to
+from .graphs import as_matrix, checked, damaged, graph_of, rows_as_given
+from .places import ONE_KERNEL, SEVERAL_KERNELS, sent_to
 
 
 def connected_components(
@@ -45,15 +46,11 @@ def connected_components(
     if kind not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
     strong = directed and kind == "strong"
-    if (home := places.at_home(csgraph, STRONG if strong else WEAK)) is not None:
+    if (home := places.at_home(csgraph, SEVERAL_KERNELS if strong else ONE_KERNEL)) is not None:
         return sent_to(csgraph, connected_components(home, directed, connection, return_labels))
     G = as_matrix(csgraph)
-    rows = rows_as_given(G) if strong else None
-    if rows is not None:
-        count, label = as_complete(*rows[:2])
-        return (count, label) if return_labels else count
-    A: Any = None if strong else as_given(G)
-    A = graph_of(G, weighted=False) if A is None else A
+    rows = rows_as_given(G, directed=strong)
+    A: Any = graph_of(G, weighted=False) if rows is None else CSR.trusted(*rows, G.shape)
     if not A.nrows:
         count, label = 0, A.xp.zeros(0, np.int32)
     elif strong and A.place.on_host:
@@ -67,7 +64,7 @@ def connected_components(
 
 
 def as_complete(indptr: np.ndarray, indices: np.ndarray) -> tuple[int, np.ndarray]:
-    """(how many strong components, their labels), numbered as they are complete, as SciPy does."""
+    """Returns the number of strong components, and their labels, numbered as they are complete, as SciPy does."""
     *room, label = np.zeros((5, indptr.size - 1), np.int32)
     count = loops.strong((indptr, indices), *room, label)
     if count == loops.DAMAGED:

@@ -15,35 +15,36 @@ import numpy as np
 
 from algorithms.fused.cpu import entries
 from algorithms.fused.cpu import unchecked_csr as loops
-from algorithms.fused.cpu.forest import is_joined_in_order
-from algorithms.fused.cpu.symmetry import find_symmetry
 from algorithms.shared.entries import entry_places
 from formats import CSC, CSR, Matrix, from_scipy
 from formats.arrays import is_array, namespace, to_device
-from formats.matrix.facts import COMPRESSED, Fact
-from formats.storage.compressed import expand
+from formats.matrix.facts import Fact
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add
+from semiring.vectors import roots
 
 T = TypeVar("T")
 Rows: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""indptr, indices and values."""
+"""The arrays indptr, indices and values."""
 
 EITHER_WAY: Fact[Matrix] = Fact("the lighter of both directions of each edge")
 
 MOST_KEPT, MOST_BYTES = 4, 1 << 28
-"""Matrices that are kept with what is known of them; larger ones are looked at again at each call."""
+"""The number of matrices that are kept with facts about them, and the size of the largest that is kept."""
 
 SOON = 1 << 17
-"""Entries of a graph whose calls are over before it is known what is worth knowing of it."""
+"""Entries of a graph from which on facts about it are worth finding out and keeping."""
+
+NONE = -9999
+"""SciPy's predecessor of a vertex that has none."""
 
 NEARLY_ZERO = 1e-8
-"""What SciPy takes for 0 in an array."""
+"""The largest absolute value that SciPy takes for 0 in an array."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A user's matrix, by a weak reference, copies of its arrays as they were, and what was made of them."""
+    """A weak reference to a user's matrix, copies of its arrays, and the object that was made of them."""
 
     source: weakref.ref[Any]
     arrays: tuple[Any, ...]
@@ -51,18 +52,18 @@ class Kept:
 
 
 KEPT: OrderedDict[tuple[int, str], Kept] = OrderedDict()
-"""By the identity of the user's matrix and the name of what was made, the last used at the end."""
+"""Kept objects by the identity of the user's matrix and their name, the last used at the end."""
 
 GRAPH = "a graph"
 
 SEEN: OrderedDict[int, weakref.ref[Any]] = OrderedDict()
-"""Matrices on which there was a call that did not keep them."""
+"""Matrices that a call has seen and not kept."""
 
 LOCK = RLock()
 
 
 def as_matrix(csgraph: Any) -> Any:
-    """What the other functions here take: SciPy's or CuPy's CSR or CSC as it is; of all else our CSR, in float64."""
+    """Returns SciPy's or CuPy's CSR or CSC as it is, and all else as our CSR in float64."""
     if not is_sparse(csgraph):
         return csgraph if isinstance(csgraph, CSR) else from_array(csgraph)
     if csgraph.ndim != 2:
@@ -78,7 +79,7 @@ def as_matrix(csgraph: Any) -> Any:
 
 
 def graph_of(G: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
-    """The graph in float64 by rows, or with directed=False the lighter of both directions of each edge.
+    """Returns the graph in float64 by rows, or with directed=False the lighter of both directions of each edge.
 
     weighted: False where values do not count, and may be old ones.
     """
@@ -89,15 +90,15 @@ def graph_of(G: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
 
 
 def stored(G: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
-    """The graph in float64 by rows; with directed=False its columns are the rows if they lie together, as in SciPy."""
+    """Returns the graph in float64 by rows; with directed=False the columns of a CSC serve as rows, as in SciPy."""
     A = from_sparse(G, weighted) if is_sparse(G) else G
     return compressed(A, 0) if directed or A.major == 0 else A.T
 
 
-def rows_as_given(G: Any, most: int | None = None, directed: bool = True) -> Rows | None:
-    """The rows of SciPy's matrices or ours as they are, for loops that need no order and check what they read; or None.
+def rows_as_given(G: Any, directed: bool = True, most: int | None = None) -> Rows | None:
+    """Returns the rows of SciPy's matrices or ours as they are, for loops that check what they read; None of others.
 
-    most: entries of the largest matrix that is asked for.  directed: False lets columns of a CSC stand for its rows.
+    directed: False lets columns of a CSC stand for its rows.  most: a matrix of so many entries is refused.
     """
     if isinstance(G, CSR):
         suits = G.place.on_host and (most is None or G.nnz < most)
@@ -115,7 +116,7 @@ def rows_as_given(G: Any, most: int | None = None, directed: bool = True) -> Row
 
 
 def arrays_of(S: Any) -> Rows:
-    """indptr, and indices and values without what there may be behind the entries; ValueError if there are fewer."""
+    """Returns indptr, and indices and values up to its end; ValueError if there are fewer."""
     indptr, indices, values = S.indptr, S.indices, S.data.astype(np.float64, copy=False)
     end = int(indptr[-1])
     if end == indices.size == values.size and indptr.size == S.shape[0] + 1:
@@ -125,25 +126,19 @@ def arrays_of(S: Any) -> Rows:
     return indptr, indices[:end], values[:end]
 
 
-def as_given(G: Any) -> CSR | None:
-    """The same as a matrix, of which columns may stand for rows."""
-    rows = rows_as_given(G, directed=False)
-    return None if rows is None else CSR.trusted(*rows, G.shape)
+def regular_rows(G: Any, directed: bool = True) -> CSR | None:
+    """Returns the rows of a small matrix, or of a large one at the first call, if columns ascend and no value is NaN.
 
-
-def regular_rows(G: Any, directed: bool = True, most: int = SOON) -> CSR | None:
-    """The rows of a small matrix, or at the first call on a large one; None if they are not in order, or not numbers.
-
-    Nothing more is known of the matrix, nor worth finding out.
+    Nothing more is known of the matrix. At a first call it is not worth finding out.
     """
-    rows = rows_as_given(G, most, directed)
+    rows = rows_as_given(G, directed, SOON)
     if rows is None and is_first_call(G):
-        rows = rows_as_given(G, None, directed)
+        rows = rows_as_given(G, directed)
     return CSR.trusted(*rows, G.shape) if rows is not None and is_regular(*rows) else None
 
 
 def is_first_call(G: Any) -> bool:
-    """Is this the first call on a SciPy CSR?"""
+    """Returns True at the first call on a SciPy CSR, and notes that there was one."""
     if getattr(G, "format", "") != "csr" or type(G.data) is not np.ndarray:
         return False
     key = id(G)
@@ -157,36 +152,16 @@ def is_first_call(G: Any) -> bool:
     return True
 
 
-def with_columns(A: CSR, G: Any) -> CSR:
-    """A, the rows of a SciPy CSR; if it is small, with columns by SciPy, which come sooner than by a conversion."""
-    find_symmetry(A)
-    if not is_symmetric(A) and A.nnz < SOON and not is_joined_in_order(A):
-        S = G.tocsc()
-        A.keep(COMPRESSED, lambda: CSC.trusted(S.indptr, S.indices, S.data.astype(A.dtype, copy=False), A.shape), CSC)
-    return A
-
-
 def is_regular(indptr: np.ndarray, indices: np.ndarray, values: np.ndarray) -> bool:
-    """Do the indices of each row ascend, and are all values numbers? ValueError if one lies outside."""
+    """Returns True if the columns of each row ascend, and no value is NaN; ValueError if one lies outside."""
     found = loops.regular(indptr, indices, values)
     if found == loops.DAMAGED:
         raise damaged(indptr, indices)
     return bool(found)
 
 
-def both_ways(rows: Rows) -> Rows:
-    """Each row followed by its column: the edges both ways."""
-    (indptr, indices, values), (starts, heads, weights) = rows, turned(rows)
-    place = np.arange(values.size)
-    parts = place + starts[expand(indptr)], place + indptr[1:][expand(starts)]
-    ends, lengths = np.empty(2 * heads.size, heads.dtype), np.empty(2 * weights.size)
-    for part, ours, lengths_of_ours in zip(parts, (indices, heads), (values, weights), strict=True):
-        ends[part], lengths[part] = ours, lengths_of_ours
-    return indptr + starts, ends, lengths
-
-
 def turned(rows: Rows, weighted: bool = True) -> Rows:
-    """Where columns begin, their rows, and their values, or with weighted=False none."""
+    """Returns where columns begin, their rows, and their values, or with weighted=False none."""
     indptr, indices, values = rows
     starts, moving = np.zeros((2, indptr.size), indptr.dtype)
     heads, weights = np.empty(indices.size, indices.dtype), np.empty(values.size if weighted else 0)
@@ -196,49 +171,44 @@ def turned(rows: Rows, weighted: bool = True) -> Rows:
 
 
 def other_columns(rows: Rows) -> tuple[np.ndarray, np.ndarray] | None:
-    """Where columns begin, and their rows; None if these are the same as those of the rows."""
+    """Returns where columns begin, and their rows; None if these are the same as those of the rows."""
     starts, heads, _ = turned(rows, weighted=False)
     return None if np.array_equal(starts, rows[0]) and np.array_equal(heads, rows[1]) else (starts, heads)
 
 
 def damaged(indptr: np.ndarray, indices: np.ndarray) -> ValueError:
-    """The error of rows of which a loop has read one, or a column, that lies outside."""
+    """Returns the error of a matrix of which a row or a column lies outside."""
     return ValueError(f"indptr must ascend to the {indices.size} entries, and indices be in [0, {indptr.size - 1})")
 
 
 def checked(A: CSR) -> CSR:
-    """The matrix; ValueError if its rows or columns lie outside."""
+    """Returns the matrix; ValueError if its rows or columns lie outside."""
     if A.place.on_host and not loops.sound(A.indptr, A.indices, A.nrows):
         raise damaged(A.indptr, A.indices)
     return A
 
 
 def is_sparse(csgraph: Any) -> bool:
-    """Is it a sparse matrix of SciPy or CuPy?"""
+    """Returns True for a sparse matrix of SciPy or CuPy."""
     return hasattr(csgraph, "tocsr") and hasattr(csgraph, "format")
 
 
 def from_sparse(S: Any, weighted: bool) -> Matrix:
-    """The CSR or CSC of a CSR or CSC: the one that is kept, if its arrays are as they were."""
+    """Returns our CSR or CSC of a CSR or CSC: the one that is kept, if its arrays are unchanged."""
     return converted(S) if compressed_arrays(S) is None else remembered(S, GRAPH, converted, weighted)
 
 
 def compressed_arrays(S: Any) -> tuple[Any, ...] | None:
-    """The arrays of a CSR or CSC that may be kept; None of a larger one, and of other formats."""
+    """Returns the arrays of a CSR or CSC that may be kept; None of a larger one, and of other formats."""
     if S.format not in ("csr", "csc") or S.data.nbytes + S.indices.nbytes > MOST_BYTES:
         return None
     return S.indptr, S.indices, S.data
 
 
-def is_remembered(S: Any, name: str) -> bool:
-    """Is something of this name kept, of S as it is or was?"""
-    return (id(S), name) in KEPT
-
-
 def remembered(S: Any, name: str, make: Callable[[Any], T], weighted: bool = True) -> T:
-    """What is made of a copy of a CSR or CSC, kept under a name while S lives and its arrays are as they were.
+    """Returns make(a copy of S), which is kept under a name while S lives and its arrays do not change.
 
-    weighted: False if values may be old ones.
+    S: a CSR or CSC.  weighted: False if values may be old ones.
     """
     arrays, key = (S.indptr, S.indices, S.data), (id(S), name)
     with LOCK:
@@ -258,7 +228,7 @@ def remembered(S: Any, name: str, make: Callable[[Any], T], weighted: bool = Tru
 
 
 def unchanged(kept: tuple[Any, ...], arrays: tuple[Any, ...]) -> bool:
-    """Are these arrays as they were, to the bit?"""
+    """Returns True if these arrays hold the bits that were kept."""
     if any(x.dtype != y.dtype or x.shape != y.shape for x, y in zip(kept, arrays, strict=False)):
         return False
     if isinstance(arrays[0], np.ndarray):
@@ -268,7 +238,7 @@ def unchanged(kept: tuple[Any, ...], arrays: tuple[Any, ...]) -> bool:
 
 
 def converted(S: Any) -> Matrix:
-    """A CSR or CSC of another library as ours, in float64; of duplicates the least counts."""
+    """Converts a CSR or CSC of another library to ours, in float64; of duplicates the least counts."""
     S = S if S.dtype == np.float64 else S.astype(np.float64)
     indptr, indices, values = arrays_of(S)
     xp = namespace(values)
@@ -282,7 +252,7 @@ def converted(S: Any) -> Matrix:
 
 
 def from_array(csgraph: Any) -> CSR:
-    """The CSR of an array of two dimensions, in which 0, infinity, NaN and what is masked are no edges."""
+    """Converts an array of two dimensions to CSR; 0, infinity, NaN and masked places are no edges."""
     G = csgraph if is_array(csgraph) else np.asarray(csgraph)
     if G.ndim != 2:
         raise ValueError("graph should have two dimensions")
@@ -304,7 +274,7 @@ def from_array(csgraph: Any) -> CSR:
 
 
 def starts_of(n: int, indices: Any) -> tuple[np.ndarray, tuple[int, ...]]:
-    """(the vertices to start from, the shape that they were given in)."""
+    """Returns the vertices to start from, and the shape that they were given in."""
     if indices is None:
         return np.arange(n, dtype=np.int32), (n,)
     given = np.array(to_device(indices, "cpu") if is_array(indices) else indices, np.int32)  # which SciPy says, too
@@ -317,7 +287,7 @@ def starts_of(n: int, indices: Any) -> tuple[np.ndarray, tuple[int, ...]]:
 
 
 def by_rows(rows: Any, cols: Any, values: Any, n: int) -> tuple[Any, Any, Any]:
-    """indptr, indices and values of (n, n) of these entries."""
+    """Returns indptr, indices and values of an (n, n) CSR of these entries."""
     xp = namespace(values)
     if xp is np:
         indptr, indices, sorted_values = entries.by_rows(rows, cols, values, n)
@@ -332,7 +302,7 @@ def by_rows(rows: Any, cols: Any, values: Any, n: int) -> tuple[Any, Any, Any]:
 
 
 def entries_where(A: Any, kept: Any) -> tuple[Any, Any, Any]:
-    """indptr, indices and values of A's entries, by rows, at which the Boolean vector is true."""
+    """Returns indptr, indices and values of those entries of A at which a Boolean vector is true."""
     xp = A.xp
     before = xp.zeros(A.nnz + 1, np.int32)
     xp.cumsum(kept, out=before[1:], dtype=np.int32)
@@ -340,7 +310,7 @@ def entries_where(A: Any, kept: Any) -> tuple[Any, Any, Any]:
 
 
 def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
-    """A CSR of csgraph's library: a matrix where `csgraph` is one, else an array."""
+    """Makes a CSR of csgraph's library: a matrix where `csgraph` is one, else an array."""
     shape = (indptr.size - 1, indptr.size - 1)
     if not isinstance(values, np.ndarray):
         from cupyx.scipy.sparse import csr_matrix
@@ -353,7 +323,7 @@ def matrix_like(csgraph: Any, indptr: Any, indices: Any, values: Any) -> Any:
 
 
 def as_held(A: Any, rows: Any, cols: Any, values: Any) -> tuple[Any, Any]:
-    """(rows, columns) of edges: as given where A has the edge with its value, and turned elsewhere."""
+    """Returns rows and columns of edges, exchanged where A does not have the edge with its value."""
     if A.place.on_host:
         return entries.held(A, rows, cols, values)
     here = values_at(A, rows, cols) == values
@@ -361,11 +331,26 @@ def as_held(A: Any, rows: Any, cols: Any, values: Any) -> tuple[Any, Any]:
 
 
 def values_at(A: Matrix, rows: Any, cols: Any) -> Any:
-    """A's values at these places, infinity where it has none."""
+    """Returns A's values at these places, infinity where it has none."""
     S: CSR = compressed(A, 0)
     if not S.nnz:
         return A.xp.full(rows.shape, np.inf)
     place = entry_places(S, rows, cols)
     found = S.values.take(place)
     found[place < 0] = np.inf
+    return found
+
+
+def as_predecessors(parent: Any) -> Any:
+    """Writes parents, of which -1 stands for none, as SciPy does."""
+    parent = parent.astype(np.int32, copy=False)
+    parent += (parent < 0) * np.int32(NONE + 1)
+    return parent
+
+
+def origins(d: Any, parent: Any) -> Any:
+    """Returns the starting point of each path, int32, by the distances and the parents."""
+    xp = namespace(d)
+    found = roots(xp.where(parent < 0, xp.arange(d.size, dtype=parent.dtype), parent)).astype(np.int32, copy=False)
+    found[d == np.inf] = NONE
     return found

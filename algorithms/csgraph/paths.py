@@ -30,9 +30,9 @@ from semiring import MinPlus, select
 from semiring.vectors import all_vertices
 
 from . import places, small
-from .graphs import SOON, as_matrix, graph_of, rows_as_given, starts_of
-from .places import ALL_PAIRS, BOTH_WAYS, DISTANCES, LEVELS, NEAREST, TREES, sent_to
-from .trees import as_predecessors, origins
+from .graphs import SOON, as_matrix, as_predecessors, graph_of, origins, rows_as_given, starts_of
+from .places import ALL_PAIRS, ONE_KERNEL, SEVERAL_KERNELS, sent_to
+from .small import Query
 
 POTENTIALS: Fact[tuple[Any, Matrix]] = Fact("Johnson's potentials, and the weights that they leave")
 
@@ -41,7 +41,7 @@ NEGATIVE = (
     "Consider johnson or bellman_ford."
 )
 DENSE = 1 / 4
-"""Share of the n² places from which on `shortest_path` takes all pairs at once, as SciPy does."""
+"""The share of entries among the n² places from which on `shortest_path` takes all pairs at once, as SciPy does."""
 
 
 def dijkstra(
@@ -79,23 +79,7 @@ def dijkstra(
 
     Source: `sssp`.
     """
-    how = return_predecessors, unweighted, limit
-    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted, min_only)) is not None:
-        return sent_to(csgraph, dijkstra(home, directed, indices, *how, min_only))
-    G = as_matrix(csgraph)
-    if (found := small.paths(G, directed, indices, *how, min_only)) is not None:
-        return found
-    A = graph_of(G, directed)
-    if gains_by_length(A, MinPlus):
-        warnings.warn(NEGATIVE, UserWarning, stacklevel=2)
-    starts, shape = starts_of(A.nrows, indices)
-    if limit < 0:
-        raise ValueError("limit must be >= 0")
-    if math.isnan(limit):  # within which SciPy finds nothing
-        A, limit = select(A, "<", -math.inf), 0
-    if min_only:
-        return from_nearest(A, starts, return_predecessors, unweighted, limit)
-    return from_each(A, starts, shape, return_predecessors, unweighted, limit)
+    return answer(csgraph, Query(directed, indices, return_predecessors, unweighted, limit, min_only), "D")
 
 
 def bellman_ford(
@@ -127,13 +111,7 @@ def bellman_ford(
 
     Source: `sssp`.
     """
-    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
-        return sent_to(csgraph, bellman_ford(home, directed, indices, return_predecessors, unweighted))
-    G = as_matrix(csgraph)
-    if (found := small.paths(G, directed, indices, return_predecessors, unweighted)) is not None:
-        return found
-    A = graph_of(G, directed)
-    return from_each(A, *starts_of(A.nrows, indices), return_predecessors, unweighted)
+    return answer(csgraph, Query(directed, indices, return_predecessors, unweighted), "BF")
 
 
 def johnson(
@@ -165,22 +143,7 @@ def johnson(
 
     Source: Johnson 1977 [1].
     """
-    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
-        return sent_to(csgraph, johnson(home, directed, indices, return_predecessors, unweighted))
-    G = as_matrix(csgraph)
-    if (found := small.paths(G, directed, indices, return_predecessors, unweighted)) is not None:
-        return found
-    A = graph_of(G, directed)
-    starts, shape = starts_of(A.nrows, indices)
-    if unweighted or not gains_by_length(A, MinPlus):
-        return from_each(A, starts, shape, return_predecessors, unweighted)
-    h, W = A.keep(POTENTIALS, lambda: potentials(A))
-    found = from_each(W, starts, (len(starts),), return_predecessors)
-    d = found[0] if return_predecessors else found
-    d -= h[starts.tolist()][:, None]
-    d += h
-    d = d.reshape(*shape, A.nrows)
-    return (d, found[1].reshape(d.shape)) if return_predecessors else d
+    return answer(csgraph, Query(directed, indices, return_predecessors, unweighted), "J")
 
 
 def floyd_warshall(
@@ -215,12 +178,12 @@ def floyd_warshall(
 
     Source: `all_pairs`.
     """
-    if (home := places.at_home(csgraph, ALL_PAIRS, None)) is not None:
+    if (home := places.at_home(csgraph, ALL_PAIRS, searches=None)) is not None:
         return sent_to(csgraph, floyd_warshall(home, directed, return_predecessors, unweighted))
     if isinstance(csgraph, np.ma.MaskedArray):  # in which zeros are edges elsewhere
         csgraph = csgraph.filled(0)
     G = as_matrix(csgraph)
-    found = None if unweighted else small.paths(G, directed, None, return_predecessors)
+    found = None if unweighted else small.paths(G, Query(directed, return_predecessors=return_predecessors))
     if found is not None:
         return found
     A = graph_of(G, directed)
@@ -269,19 +232,15 @@ def shortest_path(
 
     Source: `sssp` and `all_pairs`.
     """
-    if (home := home_of(csgraph, directed, indices, return_predecessors, unweighted)) is not None:
+    query = Query(directed, indices, return_predecessors, unweighted)
+    if (home := home_of(csgraph, query)) is not None:
         found = shortest_path(home, method, directed, return_predecessors, unweighted, overwrite, indices)
         return sent_to(csgraph, found)
     G = as_matrix(csgraph)
     if method == "auto":
         method = suiting(G, indices)
-    how = (directed, indices, return_predecessors, unweighted)
-    if method == "D":
-        return dijkstra(G, *how)
-    if method == "BF":
-        return bellman_ford(G, *how)
-    if method == "J":
-        return johnson(G, *how)
+    if method in ("D", "BF", "J"):
+        return answer(G, query, method)
     if method != "FW":
         raise ValueError(f"unrecognized method {method!r}")
     if indices is not None:
@@ -290,8 +249,8 @@ def shortest_path(
 
 
 def suiting(G: Any, indices: Any) -> str:
-    """The method that `shortest_path` chooses by itself."""
-    if (rows := rows_as_given(G, SOON)) is not None:
+    """Returns the method that `shortest_path` chooses by itself."""
+    if (rows := rows_as_given(G, most=SOON)) is not None:
         entries, negative = rows[2].size, rows[2].min(initial=0) < 0
     else:
         A = graph_of(G)
@@ -301,20 +260,49 @@ def suiting(G: Any, indices: Any) -> str:
     return "J" if negative else "D"
 
 
-def home_of(
-    csgraph: Any,
-    directed: bool,
-    indices: Any,
-    return_predecessors: bool,
-    unweighted: bool,
-    min_only: bool = False,
-) -> Any:
-    """As `at_home`, for searches from these vertices."""
+def home_of(csgraph: Any, query: Query) -> Any:
+    """Returns what `at_home` returns for these searches."""
     if not places.on_gpu(csgraph):
         return None
-    sources = 1 if min_only else None if indices is None else max(int(np.size(indices)), 1)
-    cost = LEVELS if unweighted else NEAREST if min_only else TREES if return_predecessors else DISTANCES
-    return places.at_home(csgraph, cost if directed or cost is not DISTANCES else BOTH_WAYS, sources)
+    if query.min_only or query.unweighted or query.return_predecessors:
+        most, together = SEVERAL_KERNELS, query.min_only or not query.unweighted
+    else:
+        most, together = ONE_KERNEL if query.directed else ONE_KERNEL // 2, False
+    return places.at_home(csgraph, most, 1 if together else None if query.indices is None else np.size(query.indices))
+
+
+def answer(csgraph: Any, query: Query, method: str) -> Any:
+    """Answers a query by `method`, which is "D", "BF" or "J" as in `shortest_path`."""
+    if (home := home_of(csgraph, query)) is not None:
+        return sent_to(csgraph, answer(home, query, method))
+    G = as_matrix(csgraph)
+    if (found := small.paths(G, query)) is not None:
+        return found
+    A, limit = graph_of(G, query.directed), query.limit
+    negative = method != "BF" and gains_by_length(A, MinPlus)
+    starts, shape = starts_of(A.nrows, query.indices)
+    if negative and method == "D":
+        warnings.warn(NEGATIVE, UserWarning, stacklevel=3)
+    elif negative and not query.unweighted:
+        return by_potentials(A, starts, shape, query.return_predecessors)
+    if limit < 0:
+        raise ValueError("limit must be >= 0")
+    if math.isnan(limit):  # within which SciPy finds nothing
+        A, limit = select(A, "<", -math.inf), 0
+    if query.min_only:
+        return from_nearest(A, starts, query.return_predecessors, query.unweighted, limit)
+    return from_each(A, starts, shape, query.return_predecessors, query.unweighted, limit)
+
+
+def by_potentials(A: Matrix, starts: np.ndarray, shape: tuple[int, ...], return_predecessors: bool) -> Any:
+    """Returns distances, or distances and predecessors, by Johnson's algorithm."""
+    h, W = A.keep(POTENTIALS, lambda: potentials(A))
+    found = answer(W, Query(indices=starts, return_predecessors=return_predecessors), "BF")
+    d = found[0] if return_predecessors else found
+    d -= h[starts.tolist()][:, None]
+    d += h
+    d = d.reshape(*shape, A.nrows)
+    return (d, found[1].reshape(d.shape)) if return_predecessors else d
 
 
 def from_each(
@@ -325,16 +313,11 @@ def from_each(
     unweighted: bool = False,
     limit: float = math.inf,
 ) -> Any:
-    """Distances, or distances and predecessors, of shape (*shape, n)."""
+    """Returns distances, or distances and predecessors, of shape (*shape, n)."""
     shape, xp = (*shape, A.nrows), A.xp
     if not starts.size:
         d = xp.empty(shape, np.float64)
         return (d, xp.empty(shape, np.int32)) if return_predecessors else d
-    if A.place.on_host:
-        C: Any = compressed(A, 0)
-        rows = C.indptr, C.indices, C.values
-        if small.suits(rows, starts.size, return_predecessors):
-            return small.searched(rows, starts, shape[:-1], return_predecessors, unweighted, limit)
     starts = starts.tolist()
     if unweighted:
         found: Any = bfs(A, sources=starts, return_parents=return_predecessors, max_level=deepest(limit))
@@ -356,7 +339,7 @@ def from_each(
 
 
 def from_nearest(A: Matrix, starts: np.ndarray, return_predecessors: bool, unweighted: bool, limit: float) -> Any:
-    """(n,) distances from the nearest starting point, or with them the predecessors, and which point it is."""
+    """Returns (n,) distances from the nearest starting point, or with them the predecessors and that point."""
     xp, n = A.xp, A.nrows
     points = xp.asarray(np.unique(starts), np.int64)
     if unweighted:
@@ -373,19 +356,19 @@ def from_nearest(A: Matrix, starts: np.ndarray, return_predecessors: bool, unwei
 
 
 def deepest(limit: float) -> int | None:
-    """The last level within a distance, where edges have length 1."""
+    """Returns the last level within a distance, where edges have length 1."""
     return None if limit == math.inf else math.floor(limit)
 
 
 def lengths(level: Any) -> Any:
-    """Levels as distances."""
+    """Converts levels to distances."""
     d = level.astype(np.float64)
     d[level < 0] = np.inf
     return d
 
 
 def potentials(A: Matrix) -> tuple[Any, Matrix]:
-    """(h, the matrix of w_uv + h_u - h_v), which rounding must not make negative."""
+    """Returns h, and the matrix of w_uv + h_u - h_v, which rounding must not make negative."""
     S: Any = compressed(A, 0)
     with cycles_as_scipy_does():
         h = sssp(with_joint_source(S, all_vertices(S), MinPlus), S.nrows)[: S.nrows]
@@ -394,7 +377,7 @@ def potentials(A: Matrix) -> tuple[Any, Matrix]:
 
 @contextmanager
 def cycles_as_scipy_does() -> Iterator[None]:
-    """Raise SciPy's error where there is a negative cycle."""
+    """Raises SciPy's error where there is a negative cycle."""
     try:
         yield
     except NegativeCycle as error:

@@ -1,16 +1,12 @@
-"""Where a call on a GPU's matrix runs: there, or on the host if it is predicted to be over sooner.
+"""Where a call on CuPy's matrix runs: on its GPU, or on the host if the graph is small.
 
-    host    so many ns a vertex and an edge; the copies of the answer; and of the matrix if there is none yet
-    GPU     what a call takes on a small graph; of several sources each again; what a first call has to find out
-
-What is sooner on the host is a call with SciPy's copy of the matrix, which is kept. Answers are always where the matrix
-is. The times are those of an H100 and of a Xeon; they only have to tell a call of a millisecond from one of a hundred.
+A call on a small graph takes a GPU .3 to 3 ms, whatever its size, and the host less. It goes to SciPy's copy of the
+matrix, which is kept. Answers are always where the matrix is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, TypeVar
 
@@ -22,99 +18,66 @@ from formats.matrix.facts import Fact
 from formats.places import place_of
 from semiring.verbs.registry import Declined
 
-from .graphs import GRAPH, compressed_arrays, is_remembered, remembered
+from .graphs import NONE, compressed_arrays, remembered
 
 ON_HOST: Fact[Matrix] = Fact("its copy on the host")
 LONG: Fact[bool] = Fact("a search had more levels than its order is worth on the GPU")
 
-NONE = -9999
-"""Of a vertex without a predecessor."""
+PINNED = 1 << 18
+"""Bytes of an array from which on CuPy's copies through pinned memory are faster."""
 
-COPY_NS = 0.2
-"""Of a byte from a GPU to the host."""
+VERTEX = 6
+"""Entries that take the host as long as a vertex."""
 
-COPIES_MS = 0.1
-"""Of the copies of a small answer to a GPU."""
+ONE_KERNEL, SEVERAL_KERNELS = 1 << 16, 150_000
+"""Sizes, in entries, up to which the host is faster: than one kernel on a GPU, and than several."""
 
-FIRST_MS = 2
-"""Of what is found out about a matrix on a GPU at the first call."""
+ALL_PAIRS = 1 << 21
+"""The same of distances between all vertices, for the size times the number of vertices."""
 
-SMALL = 1 << 18
-"""Bytes of an array that CUDA copies by itself."""
+MIN_LEVELS = 64
+"""Levels that a GPU searches in any case."""
 
-FEW_LEVELS = 64
-"""That a GPU searches in any case."""
-
-LEVEL_MS = 0.003
-"""Of a level on a GPU, in an order of discovery: 1.6 µs of one vertex, 5 of the 600 of New York's roads."""
+SIZE_PER_LEVEL = 1_600
+"""The size for which an order of discovery may have one more level on a GPU, which takes 2 to 5 µs."""
 
 HOME = "SciPy's copy"
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a call takes: on a GPU, of a small graph and of a further source; on the host, of a vertex and an edge."""
-
-    gpu_ms: float
-    vertex_ns: float
-    edge_ns: float
-    more_ms: float = 0
-
-    def host_ms(self, n: int, entries: int, sources: int = 1) -> float:
-        """The milliseconds that a call is predicted to take on the host."""
-        return sources * (self.vertex_ns * n + self.edge_ns * entries) / 1e6
+def size_of(n: int, entries: int) -> int:
+    """Returns the size of a graph in entries, by the time that the host takes."""
+    return VERTEX * n + entries
 
 
-DISTANCES = Cost(0.6, 60, 7, 0.07)
-BOTH_WAYS = Cost(0.6, 60, 20, 0.07)
-NEAREST = Cost(1.3, 60, 7)
-LEVELS = Cost(0.7, 20, 3, 0.07)
-TREES = Cost(1.8, 60, 10, 1.7)
-ALL_PAIRS = Cost(1, 0, 0.4)
-ORDER = Cost(0.25, 10, 2.5)
-WEAK = Cost(0.33, 20, 2)
-STRONG = Cost(1.3, 20, 3.5)
-FOREST = Cost(3, 100, 20)
+def at_home(csgraph: Any, most: int, searches: int | None = 1) -> Any:
+    """Returns SciPy's or NumPy's copy of a small matrix or array of CuPy's; None of others.
 
-
-def at_home(csgraph: Any, cost: Cost, sources: int | None = 1) -> Any:
-    """SciPy's or NumPy's copy of what is CuPy's, if a call with it is predicted to be over sooner; else None.
-
-    sources: how many vertices are searched from; None: all.
+    most: the largest size that is small, of all searches together.  searches: their number; None: one a vertex.
     """
     if not on_gpu(csgraph) or csgraph.ndim != 2:
         return None
-    arrays = (csgraph,) if is_array(csgraph) else compressed_arrays(csgraph)
-    if arrays is None:
-        return None
-    n = csgraph.shape[0]
-    sources = n if sources is None else sources
-    at_home, away = COPIES_MS + cost.host_ms(n, arrays[-1].size, sources), cost.gpu_ms + (sources - 1) * cost.more_ms
-    if not is_remembered(csgraph, HOME):
-        at_home += sum(array.nbytes for array in arrays) * COPY_NS / 1e6
-        away += 0 if is_remembered(csgraph, GRAPH) else FIRST_MS
-    if at_home >= away:
+    arrays, n = (csgraph,) if is_array(csgraph) else compressed_arrays(csgraph), csgraph.shape[0]
+    if arrays is None or size_of(n, arrays[-1].size) * (n if searches is None else searches) > most:
         return None
     return csgraph.get() if is_array(csgraph) else remembered(csgraph, HOME, lambda S: S.get())
 
 
 def sent_to(csgraph: Any, answer: Any) -> Any:
-    """The host's answer on the GPU of a matrix or array."""
+    """Copies the host's answer to the GPU of a matrix or array."""
     with place_of(csgraph if is_array(csgraph) else csgraph.data).scope():
         return sent(answer)
 
 
 def order_on(A: Any, source: int, both_ways: bool) -> tuple[Any, Any] | None:
-    """The order of discovery and the predecessors by A's GPU; None of so many levels that the host is done sooner."""
+    """Returns the order of discovery and the predecessors by A's GPU; None if it has too many levels for one."""
     if A.place.on_host or A.known(LONG) or not 0 <= source < A.nrows:
         return None
     from algorithms.fused.cuda.bfs_order import queued
 
-    copied = 0 if A.keeps(ON_HOST) else A.nbytes * COPY_NS / 1e6
-    most = (ORDER.host_ms(A.nrows, A.nnz) + copied - ORDER.gpu_ms) / LEVEL_MS
-    found = queued(A, source, both_ways, NONE, max(int(most), FEW_LEVELS))
+    most = max(size_of(A.nrows, A.nnz) // SIZE_PER_LEVEL, MIN_LEVELS)
+    found = queued(A, source, both_ways, NONE, most)
     if isinstance(found, Declined):
         A.keep(LONG, lambda: True)
         return None
@@ -122,14 +85,14 @@ def order_on(A: Any, source: int, both_ways: bool) -> tuple[Any, Any] | None:
 
 
 def on_host(A: Matrix) -> Matrix:
-    """The matrix on the host, made once."""
+    """Returns the matrix on the host, where it is copied once."""
     if A.place.on_host:
         return A
     return A.keep(ON_HOST, lambda: A.to(device="cpu"))
 
 
 def where(A: Matrix, answer: T) -> T:
-    """An answer, or several, where A is."""
+    """Moves an answer, or several, to A's place."""
     if A.place.on_host:
         return answer
     if isinstance(answer, tuple):
@@ -139,7 +102,7 @@ def where(A: Matrix, answer: T) -> T:
 
 @cache
 def by_scipy(function: Callable[..., Any]) -> Callable[..., Any]:
-    """SciPy's function, which takes CuPy's matrices and arrays too: on the host, and its answer is moved back."""
+    """Lets SciPy's function take CuPy's matrices and arrays: it runs on the host, and its answer is moved back."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -155,31 +118,32 @@ def by_scipy(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def on_gpu(one: Any) -> bool:
-    """Is it an array or a sparse matrix of CuPy?"""
+    """Returns True for an array or a sparse matrix of CuPy."""
     return type(one).__module__.partition(".")[0] in ("cupy", "cupyx")
 
 
 def fetched(one: Any) -> Any:
+    """Returns the host's copy of CuPy's arrays and matrices, and all else as it is."""
     return one.get() if on_gpu(one) else one
 
 
 def sent(answer: Any) -> Any:
-    """SciPy's answer on the GPU, as far as CuPy has such a type."""
+    """Copies SciPy's answer to the GPU, as far as CuPy has such a type."""
     if isinstance(answer, tuple):
         return tuple(map(sent, answer))
     if isinstance(answer, np.ndarray) and not isinstance(answer, np.ma.MaskedArray):
-        return as_soon(answer)
+        return copied(answer)
     if hasattr(answer, "tocsr") and answer.dtype.char in "?fdFD":
         from cupyx.scipy.sparse import csr_matrix
 
         S = answer.tocsr()
-        return csr_matrix(tuple(map(as_soon, (S.data, S.indices, S.indptr))), shape=S.shape)
+        return csr_matrix(tuple(map(copied, (S.data, S.indices, S.indptr))), shape=S.shape)
     return answer
 
 
-def as_soon(array: np.ndarray) -> Any:
-    """A copy on the GPU. CuPy's own first takes pinned memory, for which a small array waits three times as long."""
-    if array.nbytes > SMALL:
+def copied(array: np.ndarray) -> Any:
+    """Copies to the GPU. A small array does not take CuPy's way, which takes three times as long by pinned memory."""
+    if array.nbytes > PINNED:
         return cupy().asarray(array)
     made = cupy().empty(array.shape, array.dtype)
     made.set(np.ascontiguousarray(array))

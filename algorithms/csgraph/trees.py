@@ -11,16 +11,16 @@ from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
 from algorithms.fused.cpu.bfs_order import queued, queued_along
 from formats import Matrix
-from formats.arrays import namespace
 from formats.storage.compressed import expand
 from formats.storage.orientation import is_symmetric, known_symmetric
-from semiring.vectors import roots
 
-from . import places
+from . import places, small
 from .graphs import (
+    NONE,
     SOON,
     as_held,
     as_matrix,
+    as_predecessors,
     by_rows,
     damaged,
     entries_where,
@@ -31,9 +31,8 @@ from .graphs import (
     rows_as_given,
     stored,
     values_at,
-    with_columns,
 )
-from .places import FOREST, NONE, ORDER, sent_to, where
+from .places import ONE_KERNEL, SEVERAL_KERNELS, sent_to, where
 
 
 def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, return_predecessors: bool = True) -> Any:
@@ -59,10 +58,10 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
     Source: `bfs_order`.
     """
     start = vertex(i_start)
-    if (home := places.at_home(csgraph, ORDER)) is not None:
+    if (home := places.at_home(csgraph, ONE_KERNEL)) is not None:
         return sent_to(csgraph, breadth_first_order(home, start, directed, return_predecessors))
     G = as_matrix(csgraph)
-    rows = rows_as_given(G, None, directed)
+    rows = rows_as_given(G, directed)
     if rows is not None and 0 <= start < rows[0].size - 1:
         order, parent = as_queued(*rows[:2], start, None if directed else other_columns(rows))
         return (order, parent) if return_predecessors else order
@@ -72,12 +71,12 @@ def breadth_first_order(csgraph: Any, i_start: int, directed: bool = True, retur
 
 
 def vertex(i_start: Any) -> int:
-    """A vertex as SciPy takes it: an integer, or a float without its fraction."""
+    """Converts a vertex as SciPy does: an integer, or a float without its fraction."""
     return int(i_start) if isinstance(i_start, float | np.floating) else operator.index(i_start)
 
 
 def as_queued(indptr: np.ndarray, indices: np.ndarray, start: int, columns: Any = None) -> tuple[Any, Any]:
-    """(the order, the predecessors) in rows as they are given, and in columns, if these count."""
+    """Returns the order and the predecessors in rows as they are given, and in columns, if these count."""
     found = queued_along((indptr, indices), start, NONE, columns, checked=False)
     if found is None:
         raise damaged(indptr, indices)
@@ -85,7 +84,7 @@ def as_queued(indptr: np.ndarray, indices: np.ndarray, start: int, columns: Any 
 
 
 def in_order(A: Matrix, start: int, both_ways: bool) -> tuple[Any, Any, Any]:
-    """(A, or its copy on the host if the order has too many levels; the order and the predecessors, where that is)."""
+    """Returns A, or its copy on the host if the order has too many levels; and there the order and predecessors."""
     if (found := places.order_on(A, start, both_ways)) is not None:
         return A, *found
     B: Any = places.on_host(A)
@@ -119,7 +118,7 @@ def breadth_first_tree(csgraph: Any, i_start: int, directed: bool = True) -> Any
     Source: `bfs_order`.
     """
     start = vertex(i_start)
-    if (home := places.at_home(csgraph, ORDER)) is not None:
+    if (home := places.at_home(csgraph, ONE_KERNEL)) is not None:
         return sent_to(csgraph, breadth_first_tree(home, start, directed))
     if isinstance(csgraph, np.matrix):  # of which SciPy's tree is an array, though its spanning tree is a matrix
         csgraph = np.asarray(csgraph)
@@ -164,11 +163,12 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
 
     Source: `boruvka`.
     """
-    if (home := places.at_home(csgraph, FOREST)) is not None:
+    if (home := places.at_home(csgraph, SEVERAL_KERNELS)) is not None:
         return sent_to(csgraph, minimum_spanning_tree(home))
     G = as_matrix(csgraph)
-    given = regular_rows(G, most=0)
-    A: Any = graph_of(G) if given is None else with_columns(given, G)
+    if (rows := rows_as_given(G, most=small.LISTED)) is not None:
+        return matrix_like(csgraph, *small.forest(rows))
+    A: Any = regular_rows(G) or graph_of(G)
     F: Any = boruvka(A if A.place.on_host else graph_of(G, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
     if bool((weights == 0).any()):
@@ -178,22 +178,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     return matrix_like(csgraph, *by_rows(u, v, weights, A.nrows))
 
 
-def as_predecessors(parent: Any) -> Any:
-    """Parents, of which -1 stands for none, as SciPy writes them."""
-    parent = parent.astype(np.int32, copy=False)
-    parent += (parent < 0) * np.int32(NONE + 1)
-    return parent
-
-
-def origins(d: Any, parent: Any) -> Any:
-    """The starting point of each path, int32, by the distances and the parents."""
-    xp = namespace(d)
-    found = roots(xp.where(parent < 0, xp.arange(d.size, dtype=parent.dtype), parent)).astype(np.int32, copy=False)
-    found[d == np.inf] = NONE
-    return found
-
-
 def positive(values: Any) -> Any:
-    """Weights, infinite where they are 0."""
+    """Makes weights infinite where they are 0."""
     values[values == 0] = np.inf
     return values

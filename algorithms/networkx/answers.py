@@ -175,8 +175,10 @@ COMPUTED: tuple[type, ...] = (type(iter([])), zip)
 """Iterators over what is there already."""
 
 
-def ready(found: Iterable[Any]) -> Iterator[Any]:
-    """A generator over what is there already, as `is_ready` tells."""
+def ready(found: Iterable[Any], error: Exception | None = None) -> Iterator[Any]:
+    """Yields what is there already, as `is_ready` tells, or raises the error at the first step."""
+    if error is not None:
+        raise error
     yield from found
 
 
@@ -194,12 +196,7 @@ def late(function: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]
         except NotImplementedError:  # another backend may try
             raise
         except Exception as error:
-            return failing(error)
+            return ready((), error)
         return ready(found) if type(found) in COMPUTED else (each for each in found)
 
     return call
-
-
-def failing(error: Exception) -> Iterator[Any]:
-    raise error
-    yield  # is not reached: it makes this a generator, which raises at its first step

@@ -11,11 +11,13 @@ from formats.arrays import to_device
 
 from .answers import by_name
 from .degrees import loops, summed
-from .graph import Converted
+from .graph import Converted, once
 
 
+@once
 def counts(G: Converted) -> dict[Any, int]:
-    return G.once("triangles", lambda: by_name(G, to_device(of_each(G.matrix()), "cpu")))
+    """Returns the triangles of each vertex."""
+    return by_name(G, to_device(of_each(G.matrix()), "cpu"))
 
 
 def chosen(G: Converted, values: dict[Any, Any], nodes: Any) -> Any:
@@ -34,7 +36,7 @@ def triangles(G: Converted, nodes: Any = None) -> Any:
 
 
 def pairs(G: Converted) -> dict[Any, int]:
-    """How many ordered pairs of neighbours each vertex has, itself aside."""
+    """Returns how many ordered pairs of neighbours each vertex has, itself aside."""
     own = loops(G)
     d = G.rows.ends[1:] - G.rows.ends[:-1] - summed(G.rows.vertices[own], own[own].astype(int), len(G))
     return by_name(G, d * (d - 1))

@@ -13,31 +13,25 @@ from algorithms.scc import scc
 from formats.arrays import to_device
 
 from .answers import late, sets
-from .graph import Converted
+from .graph import Converted, once
 from .options import option
 from .searches import vertex
 
 
+@once
 def weak(G: Converted) -> np.ndarray:
-    """(n,) the first vertex of the component of each."""
-    return G.once("weak", lambda: to_device(scc(G.matrix(), weak=True), "cpu"))
+    """Returns the first vertex of the component of each vertex."""
+    return to_device(scc(G.matrix(), weak=True), "cpu")
 
 
 def strong(G: Converted) -> np.ndarray:
-    """(n,) the number of the strong component of each, in the order in which NetworkX's search completes them."""
-    return G.once(("strong", option("exact_order")), lambda: _strong(G))
+    """Returns the number of each vertex's strong component, in the order in which NetworkX's search completes them."""
+    return completed(G)[0] if option("exact_order") else G.once("strong", lambda: to_device(scc(G.matrix()), "cpu"))
 
 
-def _strong(G: Converted) -> np.ndarray:
-    return completed(G)[0] if option("exact_order") else to_device(scc(G.matrix()), "cpu")
-
-
+@once
 def completed(G: Converted) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of the components, and the vertices in the order in which a search completes them."""
-    return G.once("completed", lambda: _completed(G))
-
-
-def _completed(G: Converted) -> tuple[np.ndarray, np.ndarray]:
     n, at = len(G), G.rows.ends[:-1].copy()
     component, members = np.full(n, -1, np.int32), np.empty(n, np.int32)
     stack, waiting, preorder, lowlink = np.zeros((4, n), np.int32)
@@ -47,9 +41,7 @@ def _completed(G: Converted) -> tuple[np.ndarray, np.ndarray]:
 
 def strong_sets(G: Converted) -> list[set[Any]]:
     """The strong components, each filled in NetworkX's order."""
-    if not option("exact_order"):
-        return sets(G, strong(G))
-    return sets(G, *completed(G))
+    return sets(G, *completed(G)) if option("exact_order") else sets(G, strong(G))
 
 
 def number(label: np.ndarray) -> int:
@@ -110,19 +102,10 @@ def kosaraju_strongly_connected_components(G: Converted, source: Any = None) -> 
 def log(ends: np.ndarray, near: np.ndarray, starts: np.ndarray, limit: int) -> tuple[np.ndarray, ...]:
     """The events of a depth-first search: from where, to where, and of which kind."""
     n = ends.size - 1
-    room = near.size + 4 * n + 2
-    found = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
+    found = tuple(np.empty(near.size + 4 * n + 2, kind) for kind in (np.int32, np.int32, np.int8))
     limit = min(limit, 2**31 - 1)
-    count = depth_first.events(
-        ends,
-        near,
-        starts.astype(np.int32),
-        limit,
-        np.empty(n + 1, np.int32),
-        ends[:-1].copy(),
-        np.zeros(n, bool),
-        found,
-    )
+    stack, at, visited = np.empty(n + 1, np.int32), ends[:-1].copy(), np.zeros(n, bool)
+    count = depth_first.events(ends, near, starts.astype(np.int32), limit, stack, at, visited, found)
     return tuple(part[:count] for part in found)
 
 
@@ -165,7 +148,7 @@ def condensation(G: Converted, scc: Any = None) -> Any:
 
 
 def leaving(G: Converted) -> np.ndarray:
-    """Of each strong component, does an edge lead out of it?"""
+    """Returns for each strong component whether an edge leads out of it."""
     label = strong(G)
     tails, heads = label[G.rows.rows()], label[G.rows.vertices]
     out = np.zeros(int(label.max(initial=-1)) + 1, bool)

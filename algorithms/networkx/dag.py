@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -15,8 +16,8 @@ from formats.storage.compressed import expand
 from formats.storage.orientation import compressed
 from semiring import AnyPair, mxm
 
-from .answers import late
-from .graph import Converted
+from .answers import late, way
+from .graph import Converted, once
 from .traversal import from_source
 
 
@@ -28,14 +29,11 @@ def ancestors(G: Converted, source: Any) -> set[Any]:
     return set(G.listed(from_source(G, source, reverse=True).order[1:]))
 
 
+@once
 def ordered(G: Converted) -> tuple[np.ndarray, np.ndarray]:
     """The vertices that no cycle leads to, generation by generation; where generations begin."""
     if not G.directed:
         raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
-    return G.once("generations", lambda: _ordered(G))
-
-
-def _ordered(G: Converted) -> tuple[np.ndarray, np.ndarray]:
     n = len(G)
     waiting = np.bincount(G.rows.vertices, minlength=n)
     queue, starts = np.empty(n, np.int32), np.empty(n + 1, np.int64)
@@ -47,30 +45,24 @@ def cyclic() -> nx.NetworkXUnfeasible:
     return nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 
 
+def all_or_cyclic(G: Converted, order: np.ndarray, found: Iterable[Any]) -> Iterator[Any]:
+    """Yields what is found, and then raises NetworkX's error if the order is not of all vertices."""
+    yield from found
+    if order.size < len(G):
+        raise cyclic()
+
+
 @late
 def topological_generations(G: Converted) -> Iterator[list[Any]]:
     order, starts = ordered(G)
     named, bounds = G.listed(order), starts.tolist()
-
-    def each() -> Iterator[list[Any]]:
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True):
-            yield named[a:b]
-        if len(named) < len(G):
-            raise cyclic()
-
-    return each()
+    return all_or_cyclic(G, order, (named[a:b] for a, b in pairwise(bounds)))
 
 
 @late
 def topological_sort(G: Converted) -> Iterator[Any]:
-    named = G.listed(ordered(G)[0])
-
-    def each() -> Iterator[Any]:
-        yield from named
-        if len(named) < len(G):
-            raise cyclic()
-
-    return each()
+    order = ordered(G)[0]
+    return all_or_cyclic(G, order, G.listed(order))
 
 
 def has_cycle(G: Converted) -> bool:
@@ -81,7 +73,7 @@ def is_directed_acyclic_graph(G: Converted) -> bool:
     return G.directed and not has_cycle(G)
 
 
-def longest(G: Converted, weight: Any, default_weight: Any, topo_order: Any) -> tuple[list[int], Any]:
+def longest(G: Converted, weight: Any, default_weight: Any, topo_order: Any) -> tuple[np.ndarray, Any]:
     """The longest path, and its length."""
     if G.parallel:
         raise NotImplementedError("parallel edges")
@@ -96,16 +88,13 @@ def longest(G: Converted, weight: Any, default_weight: Any, topo_order: Any) -> 
             raise NotImplementedError("an order that is not of all vertices")
     best, before = np.zeros(len(G), weights.dtype), np.full(len(G), -1, np.int32)
     v = int(breadth_first.longest(*G.back, weights, order.astype(np.int32), best, before))
-    path = [v]
-    while (u := int(before[path[-1]])) != path[-1]:
-        path.append(u)
-    return path[::-1], best[v].item()
+    return way(before, v), best[v].item()
 
 
 def dag_longest_path(G: Converted, weight: Any = "weight", default_weight: Any = 1, topo_order: Any = None) -> Any:
     if len(G) == 0:
         return []
-    return G.listed(np.array(longest(G, weight, default_weight, topo_order)[0], np.int64))
+    return G.listed(longest(G, weight, default_weight, topo_order)[0])
 
 
 def dag_longest_path_length(G: Converted, weight: Any = "weight", default_weight: Any = 1) -> Any:

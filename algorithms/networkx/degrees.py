@@ -1,8 +1,8 @@
-"""What degrees and single edges tell."""
+"""Functions of degrees and of single edges."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -12,11 +12,11 @@ from algorithms.networkx.order import breadth_first
 from formats.adjacency import edges, near
 
 from .answers import by_name
-from .graph import Converted
+from .graph import Converted, once
 
 
 def multiplicity(G: Converted) -> np.ndarray:
-    """How many edges each listed one stands for."""
+    """Returns how many edges each listed one stands for."""
     if not G.parallel:
         return np.ones(G.rows.vertices.size, np.int64)
     return G.once("multiplicity", lambda: np.fromiter(map(len, edges(near(G.source))), np.int64))
@@ -29,9 +29,10 @@ def summed(at: np.ndarray, values: np.ndarray, n: int) -> np.ndarray:
     return found
 
 
+@once
 def loops(G: Converted) -> np.ndarray:
-    """Is each listed edge a self-loop?"""
-    return G.once("loops", lambda: G.rows.rows() == G.rows.vertices)
+    """Returns for each listed edge whether it is a self-loop."""
+    return G.rows.rows() == G.rows.vertices
 
 
 def out_degrees(G: Converted) -> np.ndarray:
@@ -55,22 +56,16 @@ def edge_count(G: Converted) -> int:
     return total if G.directed else total // 2
 
 
-def shares(G: Converted, counts: Any) -> dict[Any, Any]:
-    if len(G) <= 1:
-        return by_name(G, [1] * len(G))
-    return by_name(G, counts(G) * (1.0 / (len(G) - 1.0)))
+def shares(counts: Callable[[Converted], np.ndarray]) -> Callable[[Converted], dict[Any, Any]]:
+    """Returns the function of the degrees as shares of the other vertices."""
+
+    def centrality(G: Converted) -> dict[Any, Any]:
+        return by_name(G, [1] * len(G) if len(G) <= 1 else counts(G) * (1.0 / (len(G) - 1.0)))
+
+    return centrality
 
 
-def degree_centrality(G: Converted) -> dict[Any, Any]:
-    return shares(G, degrees)
-
-
-def in_degree_centrality(G: Converted) -> dict[Any, Any]:
-    return shares(G, in_degrees)
-
-
-def out_degree_centrality(G: Converted) -> dict[Any, Any]:
-    return shares(G, out_degrees)
+degree_centrality, in_degree_centrality, out_degree_centrality = map(shares, (degrees, in_degrees, out_degrees))
 
 
 def isolates(G: Converted) -> Iterator[Any]:

@@ -1,8 +1,9 @@
-"""What the distances between all vertices tell."""
+"""Functions of the distances between all vertices."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
@@ -30,7 +31,7 @@ AT_ONCE = 4096
 
 
 def connected(G: Converted) -> bool:
-    """Is there a path from each vertex to every other?"""
+    """Returns True if a path leads from each vertex to every other."""
     return number(strong(G) if G.directed else weak(G)) == 1
 
 
@@ -62,7 +63,7 @@ def sums_of(G: Converted) -> Totals:
 def farness(
     G: Converted, weight: Any, backwards: bool = False, vertices: list[int] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of each vertex the sum of the distances to others, and how many it leads to, itself included."""
+    """Returns each vertex's sum of distances to others, and the number that it leads to, itself included."""
     A = matrix(G, weight)
     if backwards:
         turned = A.T
@@ -76,7 +77,7 @@ def farness(
 
 
 def farthest(G: Converted, weight: Any) -> Any:
-    """Of each vertex of a connected graph the distance of the farthest one."""
+    """Returns the distance of the farthest vertex from each vertex of a connected graph."""
     A, weighted = matrix(G, weight), weight is not None
     if A.nrows > AT_ONCE:
         return eccentricities(A, weighted=weighted)
@@ -119,25 +120,24 @@ def of_all(G: Converted, e: Any, usebounds: bool, weight: Any) -> dict[Any, Any]
     return eccentricity(G, weight=weight)
 
 
-def diameter(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
-    return max(of_all(G, e, usebounds, weight).values())
+def ends(best: Callable[..., Any]) -> tuple[Any, Any]:
+    """Returns the functions of the largest or least eccentricity, and of the vertices that have it."""
+
+    def value(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
+        return best(of_all(G, e, usebounds, weight).values())
+
+    def vertices(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
+        if best is min:
+            refuse_trees(G, weight)
+        found = of_all(G, e, usebounds, weight)
+        wanted = best(found.values())
+        return [name for name, each in found.items() if each == wanted]
+
+    return value, vertices
 
 
-def radius(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
-    return min(of_all(G, e, usebounds, weight).values())
-
-
-def center(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
-    refuse_trees(G, weight)
-    found = of_all(G, e, usebounds, weight)
-    least = min(found.values())
-    return [name for name, each in found.items() if each == least]
-
-
-def periphery(G: Converted, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
-    found = of_all(G, e, usebounds, weight)
-    most = max(found.values())
-    return [name for name, each in found.items() if each == most]
+diameter, periphery = ends(max)
+radius, center = ends(min)
 
 
 def refuse_trees(G: Converted, weight: Any) -> None:

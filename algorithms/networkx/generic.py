@@ -11,7 +11,7 @@ from networkx.algorithms.shortest_paths.generic import _build_paths_from_predece
 from . import label_correcting, unweighted, weighted
 from .answers import late
 from .distances import connected, total_length
-from .graph import Converted
+from .graph import Converted, once
 
 
 class Method(NamedTuple):
@@ -69,11 +69,10 @@ def method_of(weight: Any, method: str) -> Method:
 
 def turned(G: Converted) -> Converted:
     """The graph with its edges turned around, as NetworkX lists them."""
-    if not G.directed:
-        return G
-    return G.once("turned", lambda: _turned(G))
+    return _turned(G) if G.directed else G
 
 
+@once
 def _turned(G: Converted) -> Converted:
     T = Converted(G.names, G.number, G.back, (True, G.parallel))
     T.weights = lambda name, *a, **k: G.weights(name, *a, **{**k, "backwards": not k.get("backwards", False)})  # type: ignore[method-assign]
@@ -128,7 +127,7 @@ def has_path(G: Converted, source: Any, target: Any) -> bool:
 
 
 def before_each(G: Converted, source: Any, weight: Any, method: str) -> dict[Any, list[Any]]:
-    """Of each vertex all that are before it on shortest paths."""
+    """Returns for each vertex all those before it on shortest paths."""
     by = METHODS["unweighted"] if weight is None or method == "unweighted" else method_of(weight, method)
     return by.before(G, source, weight)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,16 +17,18 @@ from formats.storage.orientation import by_columns, compressed, is_symmetric
 
 from .options import option
 
+T = TypeVar("T")
+
 OF_GRAPH: Fact[Any] = Fact("as NetworkX's backend has it")
 
 FEW_EDGES = 1 << 16
-"""Of a graph on which the host is done before a GPU has begun, whose every answer is waited for."""
+"""Edges below which the host is done before a GPU has begun, whose every answer is waited for."""
 
 EXACT = 1 << 53
 """Integers up to which a float holds each."""
 
 LARGEST = 1 << 62
-"""What the sum of a path's integers may not reach."""
+"""The bound that the sum of a path's integers may not reach."""
 
 
 class Converted:
@@ -77,7 +79,7 @@ class Converted:
         return found if found.given is g else made()
 
     def is_stale(self) -> bool:
-        """Has a graph changed of which the source is a view? NetworkX keeps what was made of the view."""
+        """Returns True if the source is a view of a changed graph, as NetworkX keeps what was made of views."""
         return any(cache is None or cache.get(SEEN) is not mark for cache, mark in self._seen)
 
     def refresh(self) -> None:
@@ -157,7 +159,7 @@ class Converted:
         return self.back if backwards else self.rows
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What is made once of a graph that does not change; what cannot be made is refused from then on."""
+        """Returns make(), which is called once; what cannot be made is refused from then on."""
         if key not in self._kept:
             try:
                 self._kept[key] = make()
@@ -266,7 +268,7 @@ class Converted:
 
 INTEGERS = frozenset([int, bool, np.bool_, *(np.dtype(f"{sign}int{n}").type for sign in ("", "u") for n in (32, 64))])
 REALS = frozenset([float, np.float64])
-"""Types of numbers whose sums are those of int64 and float64. (Sums of np.float32 are rounded to 32 bits.)"""
+"""Types of numbers whose sums are those of int64 and float64; sums of np.float32 are rounded to 32 bits."""
 
 
 def exactly(values: list[Any], types: set[type], n: int) -> np.ndarray:
@@ -307,12 +309,17 @@ def finite(values: np.ndarray) -> np.ndarray:
     return values
 
 
+def once(make: Callable[[Converted], T]) -> Callable[[Converted], T]:
+    """Lets a function of a graph keep its answer with the graph."""
+    return wraps(make)(lambda G: G.once(make, lambda: make(G)))
+
+
 SEEN = "seen by semiring"
-"""What a graph's cache has from us, which NetworkX empties when the graph changes."""
+"""The key of our mark in a graph's cache, which NetworkX empties when the graph changes."""
 
 
 def seen_of(source: Any) -> list[tuple[dict[Any, Any] | None, object]]:
-    """Of each graph of which the source is a view: (its cache, the mark that we leave there); nothing of others."""
+    """Returns the cache, and our mark there, of each graph of which the source is a view."""
     found = []
     while (source := getattr(source, "_graph", None)) is not None:
         cache = getattr(source, "__networkx_cache__", None)
@@ -321,7 +328,7 @@ def seen_of(source: Any) -> list[tuple[dict[Any, Any] | None, object]]:
 
 
 def converted(G: Any) -> Any:
-    """What a function of the backend works on."""
+    """Converts a graph to the one that a function of the backend works on."""
     if isinstance(G, Graph):
         return Converted.of_graph(G)
     if isinstance(G, Converted):

@@ -1,4 +1,4 @@
-"""What NetworkX asks of a backend: `networkx.backends` names the object `backend`."""
+"""The object `backend`, which the entry point `networkx.backends` names, and its calls."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from algorithms.named.graph import Graph
 from semiring.cpu.compiler.jit import without_garbage_collection
 
 from .answers import is_ready
-from .entry.semiring_networkx import CALLS, COSTS, FUNCTIONS, OF_A_CALL
 from .graph import Converted, converted
 from .options import option, options
+from .plugin.semiring_networkx import CALLS, COSTS, FUNCTIONS, OF_A_CALL
 
 
 class Backend:
@@ -51,7 +51,7 @@ class Backend:
         return converted(answer).networkx if isinstance(answer, Graph | Converted) else answer
 
     def can_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        """Is the call one that this backend takes, as far as its arguments tell? Else the reason.
+        """Returns True if this backend takes the call, as far as its arguments tell; else the reason.
 
         NetworkX writes a reason that is returned to its log alone. So it is raised. Whoever has named the backend reads
         it, and in other calls NetworkX goes on to the next backend. Its own tests want it returned.
@@ -67,7 +67,7 @@ class Backend:
     _in_tests = False
 
     def should_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        """Is the first call faster than NetworkX's, its conversion included? Else the reason."""
+        """Returns True if the first call is faster than NetworkX's, its conversion included; else the reason."""
         G: Any = args[0] if args else kwargs.get("G")
         if isinstance(G, Graph | Converted) or already(G) is not None:
             return True
@@ -94,7 +94,7 @@ UNFIT = {"test_topological_sort6": "a graph that changes while its order is look
 
 
 def already(G: Any) -> Converted | None:
-    """What was made of the graph before, if it has not changed since."""
+    """Returns the graph as it was converted before, if it has not changed since."""
     cache = getattr(G, "__networkx_cache__", None)
     kept = cache.get("backends", {}).get("semiring", {}) if cache else {}
     return next((each for each in kept.values() if isinstance(each, Converted) and not each.is_stale()), None)
@@ -137,7 +137,7 @@ def implementation(name: str) -> tuple[Callable[..., Any], frozenset[str]]:
 
 
 def has(name: str) -> bool:
-    """Has the NetworkX that is installed this function?"""
+    """Returns True if the NetworkX that is installed has this function."""
     return name in _registered_algorithms
 
 
@@ -149,7 +149,7 @@ def signature(name: str) -> inspect.Signature:
 
 @cache
 def parameters(name: str) -> tuple[tuple[str, ...], frozenset[str], dict[str, Any]]:
-    """(those that a call may give by position, those that it must give, the defaults of all) of NetworkX's function."""
+    """Returns the parameters of NetworkX's function: those by position, those that are required, all with defaults."""
     theirs = signature(name).parameters.values()
     by_position = tuple(each.name for each in theirs if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD))
     required = frozenset(each.name for each in theirs if each.default is each.empty)
@@ -168,7 +168,7 @@ def bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str,
 
 
 def arguments_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What our function is called with, by name, and options; NotImplementedError for what it does not take."""
+    """Returns our function's arguments by name, and options; NotImplementedError for what it does not take."""
     defaults, taken = parameters(name)[2], implementation(name)[1]
     own = {key: kwargs[key] for key in kwargs if key in OF_A_CALL and key not in defaults}
     given = {}
@@ -203,7 +203,7 @@ def adapted(name: str) -> Callable[..., Any]:
 
 
 def each_with(own: dict[str, Any], found: Iterator[Any]) -> Iterator[Any]:
-    """What an iterator gives, computed with a call's options."""
+    """Yields what an iterator does, with a call's options in force at each step."""
     while True:
         with options(own):
             try:

@@ -9,7 +9,7 @@ from typing import Any
 
 from semiring.cpu import threads
 
-from .entry.semiring_networkx import OPTIONS
+from .plugin.semiring_networkx import OPTIONS
 
 OF_CALL: ContextVar[dict[str, Any]] = ContextVar("options of the call", default={})  # noqa: B039  # never written to
 

@@ -67,7 +67,7 @@ def search(G: Converted, sources: list[int], limit: int = DEEPEST, backwards: bo
 
 
 def lengths(G: Converted, source: int, limit: int = DEEPEST, backwards: bool = False) -> dict[Any, int]:
-    """How many edges away each vertex is that a search with a queue finds, to a level, in its order."""
+    """Returns how many edges away each vertex is that a search with a queue finds, to a level, in its order."""
     if not option("exact_order"):
         found = search(G, [source], limit, backwards)
         return in_order(G, found.order, found.level)
@@ -80,7 +80,7 @@ def lengths(G: Converted, source: int, limit: int = DEEPEST, backwards: bool = F
 
 
 def searched(G: Converted, limit: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(the vertices found, their levels), in order, of a search from each vertex in turn; at first a few at a time."""
+    """Yields the vertices that a search from each vertex finds in order, and their levels; at first a few at a time."""
     n, first, size = len(G), 0, 1
     if not option("exact_order"):
         for v in range(n):
@@ -108,7 +108,7 @@ def by_size(values: np.ndarray) -> np.ndarray:
 
 
 def led_to(G: Converted) -> np.ndarray:
-    """(n,) how many vertices each leads to, itself included: who has found them need not look further."""
+    """Returns how many vertices each leads to, itself included; a search that has found them may end."""
     with options({"device": "cpu"}):
         return distance_totals(compressed(G.matrix().T, 0)).reached
 

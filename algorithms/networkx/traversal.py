@@ -13,23 +13,24 @@ from algorithms.networkx.order import depth_first
 from .answers import late
 from .components import log
 from .graph import Converted
-from .searches import DEEPEST, Found, levels, search
+from .searches import DEEPEST, Found, levels, search, vertex
 
 KINDS = ("forward", "nontree", "reverse", "reverse-depth_limit")
 
 
+def start(G: Converted, source: Any) -> int:
+    """Returns the number of a vertex; the error of a missing one is that of G.neighbors."""
+    hash(source)  # which NetworkX asks a dictionary for
+    return vertex(G, source, f"The node {{}} is not in the {'digraph' if G.directed else 'graph'}.", nx.NetworkXError)
+
+
 def from_source(G: Converted, source: Any, reverse: bool = False, depth_limit: Any = None) -> Found:
-    """A search from one vertex; the error of a missing one is that of G.neighbors."""
-    v = G.index(source)
-    if v < 0:
-        hash(source)  # which NetworkX asks a dictionary for
-        kind = "digraph" if G.directed else "graph"
-        raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
-    return search(G, [v], levels(depth_limit), backwards=reverse and G.directed)
+    """Searches from one vertex."""
+    return search(G, [start(G, source)], levels(depth_limit), backwards=reverse and G.directed)
 
 
 def edges(G: Converted, found: Found) -> Iterator[tuple[Any, Any]]:
-    """(parent, child), in order."""
+    """Yields parents and children, in order."""
     children = found.order[1:]
     return zip(G.listed(found.parent[children]), G.listed(children), strict=True)
 
@@ -68,10 +69,7 @@ def bfs_successors(G: Converted, source: Any, depth_limit: Any = None) -> Iterat
 def layers(G: Converted, sources: Any) -> list[list[Any]]:
     """The names of each level, from one vertex or from several together."""
     starts = [sources] if sources in G else list(set(sources))
-    found = [G.index(name) for name in starts]
-    for name, v in zip(starts, found, strict=True):
-        if v < 0:
-            raise nx.NetworkXError(f"The node {name} is not in the graph.")
+    found = [vertex(G, name, "The node {} is not in the graph.", nx.NetworkXError) for name in starts]
     if not found:
         return []
     met = search(G, found)
@@ -87,9 +85,7 @@ def bfs_layers(G: Converted, sources: Any) -> Iterator[list[Any]]:
 
 
 def descendants_at_distance(G: Converted, source: Any, distance: Any) -> set[Any]:
-    v = G.index(source)
-    if v < 0:
-        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    v = vertex(G, source, "The node {} is not in the graph.", nx.NetworkXError)
     if not isinstance(distance, int) or distance < 0 or distance >= DEEPEST:
         raise NotImplementedError(f"a distance of {distance!r}")
     level = search(G, [v], distance).level
@@ -101,12 +97,7 @@ def begun(G: Converted, source: Any, depth_limit: Any) -> tuple[np.ndarray, int]
     limit = len(G) if depth_limit is None else levels(depth_limit)
     if source is None:
         return np.arange(len(G)), limit
-    v = G.index(source)
-    if v < 0:
-        hash(source)  # which NetworkX asks a dictionary for
-        kind = "digraph" if G.directed else "graph"
-        raise nx.NetworkXError(f"The node {source} is not in the {kind}.")
-    return np.array([v]), limit
+    return np.array([start(G, source)]), limit
 
 
 def events(G: Converted, source: Any, depth_limit: Any) -> tuple[np.ndarray, ...]:
@@ -153,19 +144,18 @@ def dfs_successors(G: Converted, source: Any = None, depth_limit: Any = None) ->
     return found
 
 
-def of_kind(G: Converted, source: Any, depth_limit: Any, kind: int) -> Iterator[Any]:
-    _, vertices, kinds = events(G, source, depth_limit)
-    return iter(G.listed(vertices[kinds == kind]))
+def nodes_of(kind: int) -> Any:
+    """Returns the function of the vertices of one kind of events."""
+
+    @late
+    def nodes(G: Converted, source: Any = None, depth_limit: Any = None) -> Iterator[Any]:
+        _, vertices, kinds = events(G, source, depth_limit)
+        return iter(G.listed(vertices[kinds == kind]))
+
+    return nodes
 
 
-@late
-def dfs_preorder_nodes(G: Converted, source: Any = None, depth_limit: Any = None) -> Iterator[Any]:
-    return of_kind(G, source, depth_limit, 0)
-
-
-@late
-def dfs_postorder_nodes(G: Converted, source: Any = None, depth_limit: Any = None) -> Iterator[Any]:
-    return of_kind(G, source, depth_limit, 2)
+dfs_preorder_nodes, dfs_postorder_nodes = map(nodes_of, (0, 2))
 
 
 @late

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms.networkx.order import weighted
+from algorithms.fused.cpu.light_edges import kruskal
 from formats import adjacency
 
 from .components import number, weak
@@ -31,8 +31,9 @@ def forest(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.nda
     if G.parallel:
         raise NotImplementedError("parallel edges")
     tails, heads, places = G.once(("sorted", weight, minimum), lambda: by_weight(G, weight, minimum))
-    root, taken = np.arange(len(G), dtype=heads.dtype), np.empty(len(G), np.int64)
-    taken = taken[: weighted.kruskal(tails, heads, root, taken)]
+    chosen = np.zeros(tails.size, bool)
+    kruskal(np.arange(tails.size, dtype=np.uint64), tails, heads, np.arange(len(G), dtype=heads.dtype), chosen)
+    taken = np.flatnonzero(chosen)
     return tails[taken], heads[taken], places[taken]
 
 
@@ -45,7 +46,8 @@ def by_weight(G: Converted, weight: Any, minimum: bool) -> tuple[np.ndarray, np.
     return tails[places], heads[places], places
 
 
-def edges(G: Converted, algorithm: str, weight: Any, data: bool, ignore_nan: bool, minimum: bool) -> Iterator[Any]:
+def edges(G: Converted, algorithm: str, weight: Any, data: bool, minimum: bool) -> Iterator[Any]:
+    """Returns an iterator over the forest's edges, with their attributes if `data` is true."""
     if algorithm not in ("boruvka", "kruskal", "prim", "borůvka"):
         raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
     if algorithm != "kruskal":
@@ -62,47 +64,34 @@ def edges(G: Converted, algorithm: str, weight: Any, data: bool, ignore_nan: boo
     return iter(list(zip(u, v, each, strict=True)))
 
 
-def minimum_spanning_edges(
-    G: Converted,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[Any]:
-    return edges(G, algorithm, weight, data, ignore_nan, True)
+def spanning(minimum: bool) -> tuple[Any, Any]:
+    """Returns the functions of the edges and of the tree, of least or of largest weight."""
+
+    def spanning_edges(
+        G: Converted,
+        algorithm: str = "kruskal",
+        weight: Any = "weight",
+        keys: Any = True,
+        data: bool = True,
+        ignore_nan: Any = False,
+    ) -> Iterator[Any]:
+        return edges(G, algorithm, weight, data, minimum)
+
+    def spanning_tree(
+        G: Converted, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+    ) -> Any:
+        source = G.networkx
+        T = source.__class__()
+        T.graph.update(source.graph)
+        T.add_nodes_from(source.nodes.items())
+        T.add_edges_from(edges(G, algorithm, weight, True, minimum))
+        return T
+
+    return spanning_edges, spanning_tree
 
 
-def maximum_spanning_edges(
-    G: Converted,
-    algorithm: str = "kruskal",
-    weight: Any = "weight",
-    keys: bool = True,
-    data: bool = True,
-    ignore_nan: bool = False,
-) -> Iterator[Any]:
-    return edges(G, algorithm, weight, data, ignore_nan, False)
-
-
-def tree(G: Converted, found: Iterator[Any]) -> Any:
-    source = G.networkx
-    T = source.__class__()
-    T.graph.update(source.graph)
-    T.add_nodes_from(source.nodes.items())
-    T.add_edges_from(found)
-    return T
-
-
-def minimum_spanning_tree(
-    G: Converted, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
-) -> Any:
-    return tree(G, edges(G, algorithm, weight, True, ignore_nan, True))
-
-
-def maximum_spanning_tree(
-    G: Converted, weight: Any = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
-) -> Any:
-    return tree(G, edges(G, algorithm, weight, True, ignore_nan, False))
+minimum_spanning_edges, minimum_spanning_tree = spanning(minimum=True)
+maximum_spanning_edges, maximum_spanning_tree = spanning(minimum=False)
 
 
 def is_forest(G: Converted) -> bool:

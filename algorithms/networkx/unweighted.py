@@ -10,7 +10,7 @@ import numpy as np
 
 from algorithms.networkx.order import breadth_first
 
-from .answers import in_order, late, lists, paths
+from .answers import in_order, late, lists, paths, way
 from .graph import Converted
 from .searches import before_each, lengths, levels, search, searched, vertex
 
@@ -47,7 +47,7 @@ def all_pairs_shortest_path(G: Converted, cutoff: Any = None) -> Iterator[tuple[
         yield name, paths(G, found.order, found.parent)
 
 
-def meeting(G: Converted, source: Any, target: Any) -> list[int]:
+def meeting(G: Converted, source: Any, target: Any) -> np.ndarray:
     """A shortest path, by searches from both ends."""
     s, t = vertex(G, source, "Source {} is not in G"), vertex(G, target, "Target {} is not in G")
     n = len(G)
@@ -56,20 +56,11 @@ def meeting(G: Converted, source: Any, target: Any) -> list[int]:
     met = breadth_first.meet(tuple(G.rows), tuple(G.back), s, t, queues, before, after)
     if met < 0:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    path, v = [], int(met)
-    while v >= 0:
-        path.append(v)
-        v = int(before[v])
-    path.reverse()
-    v = int(after[met])
-    while v >= 0:
-        path.append(v)
-        v = int(after[v])
-    return path
+    return np.concatenate((way(before, met), way(after, met)[-2::-1]))
 
 
 def bidirectional_shortest_path(G: Converted, source: Any, target: Any) -> list[Any]:
-    return G.listed(np.array(meeting(G, source, target), np.int64))
+    return G.listed(meeting(G, source, target))
 
 
 def predecessor(
@@ -87,7 +78,7 @@ def predecessor(
 
 
 def tight_lists(G: Converted, order: np.ndarray, level: np.ndarray) -> dict[Any, list[Any]]:
-    """Of each vertex all that lead to it on shortest paths, in the order of the search."""
+    """Returns for each vertex all that lead to it on shortest paths, in the order of the search."""
     rows = (*G.rows, G.weights(None))
     limit = int(level[order[-1]])  # what lies beyond has not been searched
     return lists(G, order, *before_each(rows, order, level.astype(np.int64), limit, order[:1])[1:])

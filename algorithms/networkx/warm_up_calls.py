@@ -13,8 +13,8 @@ import numpy as np
 from algorithms.named.graph import Graph
 from formats import from_edges
 
-from .entry.semiring_networkx import FUNCTIONS
 from .interface import backend, has, implementation, signature
+from .plugin.semiring_networkx import FUNCTIONS
 
 VERTICES, EDGES = 70, 330
 """More vertices than searches that are done at once, and edges for long rows where they count both ways, else short."""

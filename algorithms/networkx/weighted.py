@@ -97,7 +97,7 @@ def by_heap(G: Converted, sources: list[int], weights: np.ndarray, limit: Any, t
 
 
 def lengths(G: Converted, sources: list[int], weight: Any, limit: Any, target: int) -> np.ndarray:
-    """(n,) distances of the weights' type, -1 where no path leads."""
+    """Returns (n,) distances of the weights' type, -1 where no path leads."""
     dtype = G.weights(weight).dtype
     if limit is not None and limit < 0:
         d = np.full(len(G), -1, dtype)
@@ -128,10 +128,6 @@ def as_lengths(G: Converted, found: Settled, sources: list[int]) -> dict[Any, An
         for s in sources:
             answer[G.names[s]] = 0
     return answer
-
-
-def length_to(found: Settled, target: int, sources: list[int]) -> Any:
-    return 0 if target in sources else found.d[target].item()
 
 
 def single(G: Converted, source: Any) -> list[int]:
@@ -208,14 +204,14 @@ def dijkstra_path(G: Converted, source: Any, target: Any, weight: Any = "weight"
 
 
 def dijkstra_path_length(G: Converted, source: Any, target: Any, weight: Any = "weight") -> Any:
-    [s] = starts = [vertex(G, source, "Node {} not found in graph")]
+    s = vertex(G, source, "Node {} not found in graph")
     if source == target:
         return 0
     t = G.looked_up(target)
-    found = settle(G, starts, weight, target=t)
+    found = settle(G, [s], weight, target=t)
     if t < 0 or found.d[t] < 0:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return length_to(found, t, [s])
+    return found.d[t].item()
 
 
 @late

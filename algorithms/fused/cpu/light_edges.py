@@ -112,7 +112,7 @@ def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MOST) ->
 def chosen_of(edges: LightEdges, f: np.ndarray) -> np.ndarray:
     """The numbers of the edges that make a forest of the lightest, ascending; f, a union-find, is joined along them."""
     chosen = np.zeros(edges.u.size, bool)
-    _kruskal(ascending(edges.weights), edges.u, edges.v, f, chosen)
+    kruskal(ascending(edges.weights), edges.u, edges.v, f, chosen)
     return np.flatnonzero(chosen)
 
 
@@ -153,7 +153,8 @@ def _find(f, v):
 
 
 @compiled
-def _kruskal(keys, u, v, f, chosen):
+def kruskal(keys, u, v, f, chosen):
+    """Marks the edges that join two trees of a union-find f, in the order of the keys' low 32 bits [1]."""
     left, low = f.size - 1, np.uint64(0xFFFFFFFF)
     for at in range(keys.size):
         if at + 2 * AHEAD < keys.size:

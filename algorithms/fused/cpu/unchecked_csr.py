@@ -1,14 +1,14 @@
-"""Loops along rows as another library gives them: unsorted, with duplicates, and looked at by nobody before.
+"""Loops along rows as another library gives them: unsorted, with duplicates, and not checked before.
 
-    sound     do rows and columns lie within the matrix? For other loops, which need nothing else
-    regular   is it also what our other loops expect: do columns ascend, and are all values numbers?
-    columns   each column, and where it begins
-    settle    Dijkstra's algorithm with a heap [1], which notes the parents, and of equally near ones the smallest
-    strong    strong components by one depth-first search [2], numbered as they are complete
+    sound     checks that rows and columns lie within the matrix, as other loops need it
+    regular   checks what all our other loops expect: columns ascend, and all values are numbers
+    columns   finds where each column begins, its rows and its values
+    settle    runs Dijkstra's algorithm with a heap [1]; of equally near parents it notes the smallest
+    strong    finds strong components by one depth-first search [2], and numbers them as they are complete
 
-What is known of a sorted copy would serve a second call. To make it takes several times as long as one of these loops
-on a small graph, and to compare it with the arrays as they are now a third as long. Every row and column is checked
-where it is read: a loop that meets one outside the matrix returns DAMAGED.
+A sorted copy, and what is found out about it, would serve a second call. On a small graph it takes several times as
+long to make as one of these loops runs. Every row and column is checked where it is read: a loop that meets one outside
+the matrix returns DAMAGED.
 
 [1] E. W. Dijkstra, A note on two problems in connexion with graphs, Numerische Mathematik 1, 1959.
 [2] D. J. Pearce, A space-efficient algorithm for finding strongly connected components, Inf. Proc. Letters 116(1),
@@ -22,21 +22,21 @@ import numpy as np
 from semiring.cpu.kernels import compiled, inlined
 
 DAMAGED = -1
-"""What a loop returns where a row or a column lies outside the matrix."""
+"""The result of a loop that has met a row or a column outside the matrix."""
 
 AT_ONCE = np.uintp(4096)
-"""Columns that are looked at without a branch."""
+"""Columns that are checked without a branch."""
 
-FEW = 64
-"""Vertices that are sorted by insertion."""
+INSERTION_SORTED = 64
+"""The largest number of vertices that are sorted by insertion."""
 
 HEAP = 4
-"""Children of a node of the heap, and so places behind it that are looked at."""
+"""Children of a node of the heap, and so the number of places behind it that are read."""
 
 
 @compiled
 def sound(indptr, indices, n):
-    """Do the rows follow each other within the entries, with all columns in 0 … n - 1?"""
+    """True if the rows follow each other within the entries, and all columns lie in 0 … n - 1."""
     last = indptr[0]
     wrong = last < 0
     for row in range(np.uintp(1), np.uintp(indptr.size)):
@@ -54,7 +54,7 @@ def sound(indptr, indices, n):
 
 @compiled
 def regular(indptr, indices, values):
-    """1 if the columns of each row ascend, and no value is NaN; else 0, or DAMAGED."""
+    """Returns 1 if the columns of each row ascend, and no value is NaN; else 0, or DAMAGED."""
     n = indptr.size - 1
     if indptr[0] != 0 or not sound(indptr, indices, n):
         return DAMAGED
@@ -72,9 +72,9 @@ def regular(indptr, indices, values):
 
 @compiled
 def columns(rows, starts, moving, heads, weights):
-    """The rows and the values of each column, and where it starts; 0.  starts, moving: (n + 1,) 0.
+    """Writes the rows and the values of each column, and where it starts; returns 0 or DAMAGED.
 
-    heads: as many as entries.  weights: likewise, or none if nobody asks for the values.
+    starts, moving: (n + 1,) zeros.  heads: as many as entries.  weights: as many, or none if no values are wanted.
     """
     (indptr, indices, values), one, n = rows, np.uintp(1), np.uintp(starts.size - 1)
     last = indptr[0]
@@ -104,9 +104,9 @@ def columns(rows, starts, moving, heads, weights):
 
 @inlined
 def _sink(heap, key, place, size):
-    """Let the last of a heap's vertices take the root's place.  size: how many are left; the keys behind are infinite.
+    """Moves the last vertex of a heap into the root's place, and down.  size: the vertices that are left.
 
-    Which of four children is the least can hardly be foretold, so nothing branches on it.
+    Keys behind the heap are infinite. No branch predictor knows which of four children is the least, so none is asked.
     """
     moved, last, at = heap[size], key[size], 0
     key[size] = np.inf
@@ -126,7 +126,7 @@ def _sink(heap, key, place, size):
 
 @inlined
 def _rise(heap, key, place, at, j, t):
-    """Move a vertex from its place in the heap, or from behind it, towards the root, as its distance is now t."""
+    """Moves a vertex from its place in the heap, or from behind it, towards the root, as its distance is now t."""
     while at > 0:
         above = (at - 1) >> 2
         if not t < key[above]:
@@ -140,8 +140,8 @@ def _rise(heap, key, place, at, j, t):
 
 @inlined
 def _ascending(front):
-    """Sort vertices, a few by insertion."""
-    if front.size > FEW:
+    """Sorts vertices, a few by insertion."""
+    if front.size > INSERTION_SORTED:
         front.sort()
         return
     for k in range(1, front.size):
@@ -153,55 +153,61 @@ def _ascending(front):
 
 
 @compiled
-def settle(sources, limit, rows, d, parent, heap, front):
-    """Find the distances up to `limit`; was a vertex met by an edge of weight 0 first? Then parents are wrong.
+def settle(sources, limit, rows, d, parent, heap, front, ordered):
+    """Finds the distances up to `limit`; returns 1 if an edge of weight 0 found a vertex, as parents are wrong then.
 
-    Equally near vertices are settled together, in ascending order. So the smallest of the nearest parents is the first,
-    and rows are read forwards.
+    Equally near vertices are settled together, with `ordered` in ascending order: then the smallest of the nearest
+    parents is the first. Where all that wait are equally near, the heap is emptied at once.
 
-    d: infinity, and 0 at the sources.  parent: none, below 0.  heap: vertices and infinite keys of (n + HEAP,), and
-    (n,) -1.  front: (n,).  Weights are not negative; NaN leads nowhere.
+    rows: (k, n + 1) beginnings of each vertex's k lists of entries, columns and values.  d: infinity, and 0 at the
+    sources.  parent: none, below 0.  heap: vertices and infinite keys of (n + HEAP,), and (n,) -1.  front: (n,).
+    Weights are not negative; NaN leads nowhere.
     """
     (indptr, indices, values), (vertices, key, place) = rows, heap
-    size, met, n, one = 0, 0, np.uintp(d.size), np.uintp(1)
+    size, met, farthest, n, one = 0, 0, 0.0, np.uintp(d.size), np.uintp(1)
     for source in sources:
         if place[np.uintp(source)] < 0:
             vertices[size], key[size], place[np.uintp(source)] = source, 0, size
             size += 1
     while size:
         x, together = key[0], 0
+        if x == farthest:
+            for at in range(size):
+                front[at], key[at], place[np.uintp(vertices[at])] = vertices[at], np.inf, -1
+            together, size = size, 0
         while size and key[0] == x:
             front[together] = vertices[0]
             place[np.uintp(vertices[0])] = -1
             together += 1
             size -= 1
             _sink(vertices, key, place, size)
-        if together > 1:
+        if ordered and together > 1:
             _ascending(front[:together])
         for k in range(together):
             v = np.uintp(front[k])
-            begin, end = np.uintp(indptr[v]), np.uintp(indptr[v + one])
-            if end > np.uintp(indices.size):
-                return DAMAGED
-            for e in range(begin, end):
-                j = np.uintp(indices[e])
-                if j >= n:
+            for lists in range(np.uintp(indptr.shape[0])):
+                begin, end = np.uintp(indptr[lists, v]), np.uintp(indptr[lists, v + one])
+                if end > np.uintp(indices.size):
                     return DAMAGED
-                t = x + values[e]
-                if t < d[j] and t <= limit:
-                    d[j], parent[j] = t, v
-                    met = met or t <= x
-                    at = place[j]
-                    size += at < 0
-                    _rise(vertices, key, place, size - 1 if at < 0 else at, j, t)
+                for e in range(begin, end):
+                    j = np.uintp(indices[e])
+                    if j >= n:
+                        return DAMAGED
+                    t = x + values[e]
+                    if t < d[j] and t <= limit:
+                        d[j], parent[j] = t, v
+                        met, farthest = met or t <= x, max(farthest, t)
+                        at = place[j]
+                        size += at < 0
+                        _rise(vertices, key, place, size - 1 if at < 0 else at, j, t)
     return met
 
 
 @compiled
-def settle_each(sources, begins, limit, rows, found, heap, front):
-    """`settle` for each row k of d, from sources[begins[k]] up to those of the next row together; 0.
+def settle_each(sources, begins, limit, rows, found, heap, front, ordered):
+    """Runs `settle` for each row k of d from sources[begins[k]:begins[k + 1]]; returns 0 or DAMAGED.
 
-    found: d, infinity; parents, as many rows as d, or one that nobody asks for; and of each search a Boolean, as told.
+    found: d, infinity; parents, as many rows as d, or one row if they are not wanted; the answer of each `settle`.
     """
     (d, parent, met), one = found, np.uintp(1)
     for k in range(np.uintp(d.shape[0])):
@@ -209,7 +215,7 @@ def settle_each(sources, begins, limit, rows, found, heap, front):
         for source in starts:
             d[k, np.uintp(source)] = 0
         to = parent[min(k, np.uintp(parent.shape[0]) - one)]
-        told = settle(starts, limit, rows, d[k], to, heap, front)
+        told = settle(starts, limit, rows, d[k], to, heap, front, ordered)
         if told == DAMAGED:
             return DAMAGED
         met[k] = told
@@ -218,10 +224,10 @@ def settle_each(sources, begins, limit, rows, found, heap, front):
 
 @compiled
 def strong(rows, lowest, path, edge, stack, label):
-    """Number strong components as they are complete, along each row from its end, as SciPy does; how many there are.
+    """Numbers strong components as they are complete, along each row from its end, as SciPy does; returns their number.
 
-    lowest: (n,), 0; then of a vertex on the stack the lowest place on it, from 1, that it is known to lead to, and
-    more than n of a vertex whose component is complete.  path, edge, stack: (n,).
+    lowest: (n,) zeros. For a vertex on the stack it becomes the lowest place there, from 1, that the vertex is known to
+    lead to; for one whose component is complete, more than n.  path, edge, stack: (n,).
     """
     indptr, indices = rows
     one, n, depth, height, count = np.uintp(1), np.uintp(label.size), 0, 0, 0

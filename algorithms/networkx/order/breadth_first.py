@@ -14,7 +14,7 @@ from semiring.cpu.kernels import compiled
 
 @compiled
 def search(ends, near, begun, limit, queue, level, parent):
-    """How many vertices are found up to the level `limit`.
+    """Returns how many vertices are found up to the level `limit`.
 
     queue: (n,), of which the first `begun` are the sources.  level: (n,), 0 for them and -1 for others.
     """
@@ -36,7 +36,7 @@ def search(ends, near, begun, limit, queue, level, parent):
 
 @compiled
 def lengths(order, parent, depth):
-    """How many vertices the paths to all of these have.  depth: (n,) 0."""
+    """Returns how many vertices the paths to all of these have.  depth: (n,) 0."""
     total = 0
     for k in range(order.size):
         v = np.uintp(order[k])
@@ -48,7 +48,7 @@ def lengths(order, parent, depth):
 
 @compiled
 def depth(parent, vertex):
-    """How many edges are between a vertex and its root, whose parent is -1, or itself."""
+    """Returns how many edges are between a vertex and its root, whose parent is -1, or itself."""
     at, count = np.uintp(vertex), 0
     while parent[at] >= 0 and np.uintp(parent[at]) != at:
         at = np.uintp(parent[at])
@@ -141,7 +141,7 @@ def meet(rows, back, source, target, queues, before, after):
 
 @compiled
 def generations(ends, near, waiting, queue, starts):
-    """(how many generations, how many vertices in them): those that wait for no edge, then those that wait for these.
+    """Finds vertices that wait for no edge, then those that wait for these; returns the number of both.
 
     waiting: (n,), the edges that lead to each.  starts: (n + 1,), where each generation begins in the queue.
     """
@@ -192,7 +192,7 @@ def longest(back_ends, back_near, weights, order, best, before):
 
 @compiled
 def two_coloured(ends, near, back_ends, back_near, stack, colour, order):
-    """How many vertices are coloured so that neighbours differ, by a search with a stack; -1 if it cannot be.
+    """Returns how many vertices are coloured so that neighbours differ, by a search with a stack; -1 if it cannot be.
 
     colour: (n,), -1.  back_ends: as `ends` of edges backwards, or empty.  order: (n,), the coloured ones in order.
     """

@@ -14,7 +14,7 @@ from semiring.cpu.kernels import compiled
 
 @compiled
 def events(ends, near, starts, limit, stack, at, visited, log):
-    """How many events a search has from the starts, one after the other, going `limit` deep.
+    """Returns how many events a search has from the starts, one after the other, going `limit` deep.
 
     at: (n,) a copy of where rows begin.  log: three arrays: from where, to where, and what: 0 forward, 1 to a vertex
     that is known, 2 back, 3 back from the limit.
@@ -89,7 +89,7 @@ def along(order, parent, room, found, before):
 
 @compiled
 def tree(ends, near, starts, limit, stack, at, visited, found):
-    """How many edges the trees of a search have, in order: those `forward` events of `events` that lead elsewhere.
+    """Returns how many edges the trees of a search have, in order: the `forward` events that lead to other vertices.
 
     found: two arrays: from where, and to where.
     """

@@ -1,5 +1,4 @@
 """Shortest paths in NetworkX's order: a replay of Dijkstra's algorithm from its distances, and two searches as such.
-Spanning forests, too.
 
 With a heap of (distance, time of entry) vertices are settled by distance, and at one distance by the time at which an
 edge first led to them. So distances alone tell the order: a vertex takes the next place of its distance when the first
@@ -8,19 +7,20 @@ tight edge to it is met. Places are filled in order, so nothing is sorted but th
 [1] E. W. Dijkstra, A note on two problems in connexion with graphs, Numerische Mathematik 1, 1959.
 [2] B. V. Cherkassky, A. V. Goldberg, T. Radzik, Shortest paths algorithms, Math. Programming 73, 1996 (a queue, and a
     vertex that waits for its parent).
-[3] J. B. Kruskal, On the shortest spanning subtree of a graph and the traveling salesman problem, Proc. AMS 7(1), 1956.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from semiring.cpu.kernels import compiled, inlined
+from semiring.cpu.kernels import compiled
 
 
 @compiled
 def places(d, by, place, next_one):
-    """By ascending distance: of each vertex how many are nearer, in `place`.  by: the vertices.  next_one: 0, 1, …"""
+    """Writes how many vertices are nearer than each to `place`.
+
+    by: the vertices by ascending distance.  next_one: 0, 1, …"""
     nearer = 0
     for at in range(by.size):
         v = np.uintp(by[at])
@@ -32,7 +32,7 @@ def places(d, by, place, next_one):
 
 @compiled
 def replay(rows, d, sources, place, next_one, order, parent):
-    """How many vertices are settled, in `order`; the first tight edge to each leads from `parent`.
+    """Returns the number of vertices that are settled, in `order`; the first tight edge to each leads from `parent`.
 
     place: (n,), for each vertex that is reached how many are nearer, for others -1.  order, parent: (n,), -1.
     next_one: (order.size,) 0, 1, …: at the first place of each distance the next one.
@@ -58,7 +58,7 @@ def replay(rows, d, sources, place, next_one, order, parent):
 
 @compiled
 def first_met(rows, d, limit, order, begun, met, seen, count):
-    """Vertices in the order in which an edge first leads to them, in `met`; how many tight edges lead to each.
+    """Writes vertices in the order in which an edge first leads to them to `met`, and counts their tight edges.
 
     order: those that are settled.  met: as many, of which the first `begun` are the sources.  seen, count: (n,), 0.
     """
@@ -82,7 +82,7 @@ def first_met(rows, d, limit, order, begun, met, seen, count):
 
 @compiled
 def tight(rows, d, limit, order, slots, before):
-    """The tight edges to each vertex, in the order in which they are met: `before` from slots[v] on, which moves on."""
+    """Writes the tight edges to each vertex, as they are met, to `before` from slots[v] on, which moves on."""
     ends, near, weights = rows
     for u in order:
         for e in range(ends[u], ends[u + 1]):
@@ -94,7 +94,7 @@ def tight(rows, d, limit, order, slots, before):
 
 @compiled
 def corrected(rows, sources, watch, d, lists, flags, pool, last):
-    """(the vertex at which a negative cycle shows, -1 if none does; how many vertices are met, in order, in `met`).
+    """Returns the vertex at which a negative cycle shows, or -1, and the number of vertices that `met` lists in order.
 
     Label-correcting with a queue, in which a vertex waits while one before it does. d: (n,), 0 at sources.
     watch: look for a cycle along recent improvements, too.
@@ -184,7 +184,7 @@ def corrected(rows, sources, watch, d, lists, flags, pool, last):
 
 @compiled
 def push(heap, size, key, time, vertex):
-    """Put a vertex into a heap ordered by key, then by time."""
+    """Puts a vertex into a heap ordered by key, then by time; returns the new size."""
     keys, times, vertices = heap
     at = size
     while at > 0:
@@ -199,7 +199,7 @@ def push(heap, size, key, time, vertex):
 
 @compiled
 def pop(heap, size):
-    """Take away the first, and give the new size."""
+    """Removes the first vertex of a heap; returns the new size."""
     keys, times, vertices = heap
     size -= 1
     key, time, vertex = keys[size], times[size], vertices[size]
@@ -219,7 +219,7 @@ def pop(heap, size):
 
 @compiled
 def dijkstra(rows, sources, limit, target, heap, settled, found):
-    """How many vertices are settled, in `order`, up to the length `limit`, or until the target is: with a heap [1].
+    """Settles vertices with a heap [1] up to the length `limit`, or the target; returns how many `order` lists.
 
     heap: with room for each edge and source.  settled: (n,), False.
     found: (order, d, parent), (n,) each, the latter two -1: a distance and a parent of what is settled, of a source
@@ -255,7 +255,7 @@ def dijkstra(rows, sources, limit, target, heap, settled, found):
 
 @compiled
 def meet(rows, back, source, target, heaps, seen, settled, before):
-    """(the vertex through which the shortest path leads, -1 if there is none; its length): searches from both ends.
+    """Searches from both ends; returns a vertex on the shortest path, -1 if there is none, and its length.
 
     rows, back: edges forwards and backwards.  heaps: two, with room for an entry for each edge and one more.
     seen: two arrays (n,) of distances.  settled: two of Booleans.  before: two arrays (n,), -1, of parents.
@@ -298,33 +298,3 @@ def meet(rows, back, source, target, heaps, seen, settled, before):
         else:
             size_rear = size
     return -1, shortest
-
-
-@inlined
-def root_of(root, v):
-    """The root of v's tree, where the ways of those on the way are halved."""
-    above = np.uintp(root[v])
-    while above != v:
-        further = np.uintp(root[above])
-        root[v] = further
-        v = further
-        above = np.uintp(root[v])
-    return v
-
-
-@compiled
-def kruskal(tails, heads, root, taken):
-    """How many edges join two trees, in their order [3]; they are listed in `taken`, with room for n.
-
-    root: (n,) 0, 1, …, which become a union-find.
-    """
-    count = 0
-    for e in range(np.uintp(tails.size)):
-        u, v = root_of(root, np.uintp(tails[e])), root_of(root, np.uintp(heads[e]))
-        if u != v:
-            root[u] = v
-            taken[count] = e
-            count += 1
-            if count == root.size - 1:
-                break
-    return count

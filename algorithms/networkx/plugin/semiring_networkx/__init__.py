@@ -113,7 +113,7 @@ FUNCTIONS: dict[str, Function] = {
 
 
 def get_info() -> dict[str, Any]:
-    """What NetworkX wants to know of a backend when it is imported."""
+    """Describes the backend to NetworkX when that is imported."""
     return {
         "backend_name": "semiring",
         "project": "semiring",

@@ -1,1 +1,0 @@
-"""What is installed beside the packages, so that `import networkx` need not import them."""
