@@ -21,7 +21,7 @@ Any semiring with a unit and an order serves: MaxMin gives widest paths, MinMax 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from formats import Matrix
 from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
@@ -29,11 +29,11 @@ from semiring.vectors import densified, is_empty, unit
 
 from .shared.cycle_watch import CycleWatch
 from .shared.signatures import Distance, Paths, Vertices
-from .shared.single_source import SourceToAll, Until
+from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
 
-@SourceToAll
+@SourceToAll[Never, Never]
 def bellman_ford(
     A: Matrix,
     source: int | None = None,
@@ -75,7 +75,7 @@ def bellman_ford(
 
     Source: Bellman 1958 [1]; negative cycles: Cherkassky and Goldberg 1999 [2].
     """
-    return bellman_ford.paths(A, source, semiring, sources, return_parents, limit, target)
+    return paths(bellman_ford, A, source, semiring, sources, return_parents, limit, target)
 
 
 bellman_ford.any_sign = True

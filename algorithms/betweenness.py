@@ -57,7 +57,7 @@ from semiring.verbs.fusible import MemoryEstimate
 from .distances_in_blocks import blocks_of_distances, has_weights, listed
 from .shared.parents import alike
 from .shared.signatures import Vertices
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
 
@@ -147,13 +147,12 @@ def scaled(total: Any, sources: list[int], normalized: bool, endpoints: bool, wa
 def dependencies(A: Matrix, sources: list[int], weighted: bool, endpoints: bool) -> Any:
     """Σ δ over the sources, but for each source its own; with `endpoints` also the paths that end in a vertex."""
     total = full(all_vertices(A), 0, "float64")
-    with traced("betweenness_centrality", A):
-        if weighted:
-            for s in sources:
-                total += from_one(A, s, endpoints)
-        else:
-            for _, L, led in blocks_of_distances(A, sources, False):
-                total += from_several(unweighted(A), L, led, endpoints)
+    if weighted:
+        for s in sources:
+            total += from_one(A, s, endpoints)
+    else:
+        for _, L, led in blocks_of_distances(A, sources, False):
+            total += from_several(unweighted(A), L, led, endpoints)
     return total
 
 

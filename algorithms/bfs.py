@@ -17,23 +17,12 @@ from typing import Any, Literal
 from formats import Matrix, SparseVector
 from formats.arrays import Array, index_dtype
 from formats.matrix.notation import is_integer
-from semiring.vectors import (
-    all_vertices,
-    as_vertex,
-    element,
-    empty_rows,
-    excluded,
-    fill,
-    flag,
-    full,
-    put,
-    starting_points,
-)
+from semiring.vectors import all_vertices, element, empty_rows, excluded, fill, flag, full, put
+from semiring.verbs.checks import as_vertex, starting_points
 from semiring.verbs.fusible import MemoryEstimate
 from semiring.verbs.registry import Declined
 
 from .shared.signatures import Search, Searches, Vertices
-from .shared.trace import traced
 from .shared.traversal import Direction, frontiers
 
 LEVEL = "int32"
@@ -105,8 +94,7 @@ def bfs(
             raise ValueError(f"source {start} is not in the subgraph that the mask leaves")
     if sources is None:
         [start] = starts
-        with traced("bfs", A):
-            level, parent = search(A, start, outside, how, deepest, return_parents, *stop)
+        level, parent = search(A, start, outside, how, deepest, return_parents, *stop)
         if end is not None and not stop:
             cut(level, parent, end)
         return (level, parent) if return_parents else level
@@ -114,8 +102,7 @@ def bfs(
     for block in bfs.batch.blocks(A, starts, rows, outside, how, deepest, return_parents):
         if isinstance(block.answer, Declined):
             [start] = block.sources
-            with traced("bfs", A):
-                fill(block.rows, search(A, start, outside, how, deepest, return_parents, *stop))
+            fill(block.rows, search(A, start, outside, how, deepest, return_parents, *stop))
     level, parent = rows
     if end is not None:
         for each in zip(level, parent if return_parents else [None] * len(starts), strict=True):

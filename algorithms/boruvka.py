@@ -27,24 +27,13 @@ from formats import COO, Matrix, SparseVector
 from formats.arrays import IntegerVector as Labels
 from formats.preparation.weights import edge_numbers
 from semiring import MinFirst, MinSecond, differs, ewise_add, mxv, select, vxm
-from semiring.vectors import (
-    all_vertices,
-    check_graph,
-    full,
-    look_up,
-    mark,
-    membership,
-    numbers,
-    present,
-    put,
-    renumbered,
-    roots,
-)
+from semiring.vectors import all_vertices, full, look_up, mark, membership, numbers, present, put, renumbered, roots
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .shared.entries import edge_places
 from .shared.signatures import Forest
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 
 @Forest
@@ -102,8 +91,7 @@ def forest(A: Matrix, symmetrize: bool, with_labels: bool) -> tuple[Any, Any]:
     """(the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
     E = undirected_edges(A, symmetrize=symmetrize)
     K = keyed(E, A)
-    with traced("boruvka", A):
-        chosen, tree = _forest(K, E.rows, E.cols)
+    chosen, tree = _forest(K, E.rows, E.cols)
     F = edges_where(E, chosen)
     if not with_labels:
         return F, None

@@ -17,7 +17,8 @@ from formats import Matrix
 from formats.arrays import IntegerVector
 from formats.storage.orientation import is_symmetric
 from semiring import MinFirst, MinSecond, ewise_add, mxv, vxm
-from semiring.vectors import all_vertices, check_graph, membership, roots, unweighted, where
+from semiring.vectors import all_vertices, membership, roots, unweighted, where
+from semiring.verbs.checks import check_graph
 
 from .shared.trace import trace_round
 

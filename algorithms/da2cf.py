@@ -18,7 +18,7 @@ bottlenecks, LorLand reachability.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from formats import Matrix, SparseVector
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
@@ -26,13 +26,13 @@ from semiring.vectors import densified, entries_equal, full, is_empty, put, unit
 
 from .shared.errors import broken_law
 from .shared.signatures import Distance, Paths, Vertices
-from .shared.single_source import SourceToAll, Until
+from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
 NONE_OF_THEM = "the best of some distances is none of them"
 
 
-@SourceToAll
+@SourceToAll[Never, Never]
 def da2cf(
     A: Matrix,
     source: int | None = None,
@@ -76,7 +76,7 @@ def da2cf(
 
     Source: Martín, Torres, Gavilanes 2009 [1].
     """
-    return da2cf.paths(A, source, semiring, sources, return_parents, limit, target)
+    return paths(da2cf, A, source, semiring, sources, return_parents, limit, target)
 
 
 da2cf.in_order = True

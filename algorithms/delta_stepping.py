@@ -22,22 +22,22 @@ order, one above every distance Bellman-Ford's rounds. Every bucket settles a ve
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import Any, Never
 
 from formats import Matrix, SparseVector
 from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
-from semiring.vectors import densified, is_empty, present, product, put, unit
+from semiring.vectors import densified, is_empty, present, put, unit
 
 from .shared.bucket_width import bucket_width, check_delta
 from .shared.signatures import Distance, Paths, Rule, Vertices
-from .shared.single_source import ByBuckets, Until
+from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
 SPLIT: Fact[tuple[Any, Matrix, Matrix]] = Fact("a width, and the light and heavy edges that it makes")
 
 
-@ByBuckets
+@SourceToAll[Distance | Rule | None, Never]
 def delta_stepping(
     A: Matrix,
     source: int | None = None,
@@ -83,9 +83,8 @@ def delta_stepping(
 
     Source: Meyer and Sanders 2003 [1].
     """
-    if delta is not None:
-        check_delta(delta)
-    return delta_stepping.paths(A, source, semiring, sources, return_parents, limit, target, delta=delta)
+    check_delta(delta)
+    return paths(delta_stepping, A, source, semiring, sources, return_parents, limit, target, delta=delta)
 
 
 delta_stepping.takes = (MinPlus,)
@@ -102,7 +101,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any =
         μ = reduce(q, s)  # μ = ⊕ q
         if until.passed(d, μ):
             return d
-        top = until.capped(d, product(μ, Δ, s))
+        top = until.capped(d, s.product(μ, Δ))
         f = present(select(q, no_worse(s), top, semiring=s), s)  # f = q⟨q ≤ μ + Δ⟩
         r = f
         while not is_empty(f):

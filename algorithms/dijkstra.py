@@ -14,7 +14,7 @@ with a unit and an order in which no edge makes a path better.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 from formats import Matrix
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
@@ -23,11 +23,11 @@ from semiring.vectors import densified, entries_equal, first_entry, full, is_emp
 from .da2cf import NONE_OF_THEM, resolve
 from .shared.errors import broken_law
 from .shared.signatures import Distance, Paths, Vertices
-from .shared.single_source import SourceToAll, Until
+from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
 
-@SourceToAll
+@SourceToAll[Never, Never]
 def dijkstra(
     A: Matrix,
     source: int | None = None,
@@ -69,7 +69,7 @@ def dijkstra(
 
     Source: Dijkstra 1959 [1].
     """
-    return dijkstra.paths(A, source, semiring, sources, return_parents, limit, target)
+    return paths(dijkstra, A, source, semiring, sources, return_parents, limit, target)
 
 
 @dijkstra.equations

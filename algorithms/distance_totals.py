@@ -16,7 +16,8 @@ from typing import NamedTuple
 from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector
 from semiring import fusible
-from semiring.vectors import all_vertices, check_graph, either, full, shares
+from semiring.vectors import all_vertices, either, full, shares
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .distances_in_blocks import blocks_of_distances, joined

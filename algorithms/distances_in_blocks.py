@@ -9,7 +9,7 @@ from typing import Any
 from formats import Matrix
 from formats.arrays import concatenated
 from semiring import MinPlus
-from semiring.vectors import check_graph, starting_points
+from semiring.verbs.checks import check_graph, starting_points
 
 from .bfs import bfs
 from .shared.signatures import Vertices

@@ -21,7 +21,8 @@ from formats import Matrix
 from formats.arrays import DenseVector, all_of
 from formats.storage.orientation import is_symmetric
 from semiring import MinPlus, assign, ewise_add
-from semiring.vectors import ROUNDING, all_vertices, check_graph, count, degrees, either, full, saturated_sum
+from semiring.vectors import ROUNDING, all_vertices, count, degrees, either, full, saturated_sum
+from semiring.verbs.checks import check_graph
 
 from .distance_totals import distance_totals
 from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed

@@ -20,7 +20,8 @@ from formats.storage.orientation import by_columns
 from semiring import PlusTimes, fusible, mxv, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import largest, smallest
-from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
+from semiring.vectors import all_vertices, full, look_up, shares, unweighted, where
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 SMALLEST = 1e-307

@@ -35,7 +35,6 @@ from semiring.algebra.semirings import find_semiring
 from semiring.vectors import (
     all_vertices,
     at,
-    check_graph,
     chosen,
     count,
     degrees,
@@ -51,11 +50,12 @@ from semiring.vectors import (
     unweighted,
     where,
 )
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .components import components
 from .shared.chains import without_chains
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 from .shared.traversal import Direction, frontiers
 
 FEW = 1 / 8
@@ -91,8 +91,7 @@ def scc(A: Matrix, *, weak: bool = False, fused: bool = True) -> IntegerVector:
     Source: Fleischer, Hendrickson, Pınar 2000 [1]; trimming [2]; several at once [3]; pivots [4].
     """
     check_graph(A)
-    with traced("scc", A):
-        return strong_components(A, weak)
+    return strong_components(A, weak)
 
 
 scc.memory = MemoryEstimate(fused=(54, 9), equations=(64, 36))

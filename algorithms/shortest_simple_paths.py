@@ -33,7 +33,8 @@ from formats.matrix.notation import is_integer
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, extract
 from semiring.statistics import smallest
-from semiring.vectors import as_vertex, either, element, look_up, put, unweighted, where
+from semiring.vectors import either, element, look_up, put, unweighted, where
+from semiring.verbs.checks import as_vertex
 
 from .bfs import bfs
 from .core_number import core_number

@@ -39,12 +39,11 @@ from semiring.vectors import (
     look_up,
     ones,
     put,
-    starting_points,
     take_off,
     vertices,
     where,
 )
-from semiring.verbs.checks import check_matrix
+from semiring.verbs.checks import check_matrix, starting_points
 from semiring.verbs.fusible import MemoryEstimate
 from semiring.verbs.operands import typed_matrix
 
@@ -52,7 +51,7 @@ from .bfs import LEVEL, bfs
 from .shared.errors import walk
 from .shared.parents import cycle_among
 from .shared.signatures import Counting, Vertices
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 from .sssp import sssp
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
@@ -193,8 +192,7 @@ def count_shortest_paths(
         raise ValueError(f"dtype must be 'int64' or 'float64', got {dtype!r}")
 
     def found(A: Matrix, d: Any, start: int, s: Semiring) -> Any:
-        with traced("count_shortest_paths", A):
-            return (numbers_of_paths(A, d, start, s, dtype),)
+        return (numbers_of_paths(A, d, start, s, dtype),)
 
     return from_each(A, source, sources, semiring, "count_shortest_paths", (dtype,), found)
 

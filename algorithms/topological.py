@@ -22,7 +22,6 @@ from semiring import AnyPair, fusible, mxm, select, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import (
     all_vertices,
-    check_graph,
     chosen,
     degrees,
     full,
@@ -35,10 +34,11 @@ from semiring.vectors import (
     unweighted,
     where,
 )
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .scc import scc
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 PlusPair = find_semiring("plus_pair")
 
@@ -83,12 +83,11 @@ def numbered(A: Matrix, component: Any, k: int) -> Any:
     ids, turned = all_vertices(D), compressed(D.T, 0)
     height, waiting, step = full(ids, 0, "int64"), degrees(D).copy(), 0
     f = where(waiting == 0)
-    with traced("topological_components", A):
-        while f.nnz:
-            put(height, f, step)
-            met = vxm(ones(f), turned, PlusPair)
-            take_off(waiting, met)  # waiting = waiting - D f
-            trace_round(f, matrix=turned)
-            f = chosen(look_up(met.indices, look_up(waiting, met.indices) == 0), k)
-            step += 1
+    while f.nnz:
+        put(height, f, step)
+        met = vxm(ones(f), turned, PlusPair)
+        take_off(waiting, met)  # waiting = waiting - D f
+        trace_round(f, matrix=turned)
+        f = chosen(look_up(met.indices, look_up(waiting, met.indices) == 0), k)
+        step += 1
     return inverse_permutation((height * k + ids).argsort().astype(ids.dtype))

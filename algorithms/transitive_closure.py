@@ -21,7 +21,8 @@ from formats import COO, CSR, Matrix
 from formats.arrays import index_dtype
 from formats.storage.orientation import compressed
 from semiring import AnyPair, ewise_add, mxm, reduce, select
-from semiring.vectors import all_vertices, check_graph, full, look_up, membership, renumbered, unweighted
+from semiring.vectors import all_vertices, full, look_up, membership, renumbered, unweighted
+from semiring.verbs.checks import check_graph
 
 from .distances_in_blocks import blocks_of_distances, joined
 from .scc import scc

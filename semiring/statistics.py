@@ -12,7 +12,6 @@ from formats.arrays import Array, brought, concatenated, namespace
 from formats.matrix.facts import Fact
 from formats.places import HOST, place_of
 
-from .algebra.ops import OPERATORS
 from .algebra.semirings import Semiring
 
 MEAN: Fact[float] = Fact("mean value")
@@ -86,7 +85,7 @@ def magnitude(A: Matrix, semiring: Semiring) -> float:
 
 def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
     """Is ⊗ a sum, and that of any entries of x and of A so small that it cannot have left the dtype's range?"""
-    if semiring.mul != OPERATORS["plus"] or A.dtype == bool or A.dtype != x.dtype:
+    if not semiring.adds_weights or A.dtype == bool or A.dtype != x.dtype:
         return False
     there = x[x != semiring.zero(x.dtype)]
     most = max(-float(there.min()), float(there.max())) if there.size else 0.0

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from formats import COO, CSR, Matrix, SparseVector, reused
-from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
+from formats.arrays import Array, all_of, equals, index_dtype, namespace
 from formats.matrix.facts import LONGEST, PATTERN, Fact
 
 from .algebra.ops import OPERATORS
 from .algebra.semirings import Semiring, end_of_range
-from .verbs.checks import check_matrix
+from .verbs.checks import as_vertex
 from .verbs.masks import VectorWrite
 from .verbs.verbs import mxv
 
@@ -37,37 +36,6 @@ def unit(A: Matrix, source: int, semiring: Semiring, name: str = "source") -> Sp
     dtype = A.dtype if A.dtype in semiring.dtypes else semiring.dtypes[0]
     xp = A.xp
     return SparseVector.trusted(xp.array([s], index_dtype(A.nrows)), xp.array([semiring.unit(dtype)], dtype), A.nrows)
-
-
-def as_vertex(A: Matrix, vertex: Any, name: str = "source") -> int:
-    """A vertex of the graph A. ValueError for a matrix that is not square or a vertex outside it."""
-    check_graph(A)
-    try:
-        v = operator.index(vertex)
-    except TypeError:
-        several = "; sources=[…] takes several" if name == "source" else ""
-        raise TypeError(f"{name} must be an integer, got {vertex!r}{several}") from None
-    if not 0 <= v < A.nrows:
-        raise ValueError(f"{name} must be in [0, {A.nrows}), got {v}")
-    return v
-
-
-def check_graph(A: Matrix) -> None:
-    """ValueError for a matrix that is not square, TypeError for what is no matrix."""
-    check_matrix("A", A)
-    if A.nrows != A.ncols:
-        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
-
-
-def starting_points(A: Matrix, source: int | None, sources: Any) -> list[int]:
-    """A source, or several, as a list of vertices of the graph A. TypeError unless exactly one of the two is given."""
-    if (source is None) == (sources is None):
-        raise TypeError("give either a source or sources=[…]")
-    if source is not None:
-        return [as_vertex(A, source)]
-    check_graph(A)
-    starts: list[int] = to_device(as_indices(sources, "sources", A.nrows), "cpu").tolist()
-    return starts
 
 
 def densified(v: SparseVector, semiring: Semiring) -> Array:
@@ -350,17 +318,6 @@ def fill_diagonal(D: Array, x: Any) -> None:
     """d_ii = x, or x_i."""
     i = namespace(D).arange(D.shape[0])
     D[i, i] = x
-
-
-def product(a: Any, b: Any, semiring: Semiring) -> Any:
-    """a ⊗ b of two scalars of one dtype, which stops at the end of its range; the zero for 0 / 0, as in the verbs."""
-    mul, dtype = semiring.mul, a.dtype
-    if dtype.kind == "i" and mul.saturating is not None and not mul.partial:
-        info = np.iinfo(dtype)
-        return dtype.type(max(info.min, min(mul.unbounded(int(a), int(b)), info.max)))
-    with np.errstate(all="ignore"):
-        t = a + b if mul == OPERATORS["plus"] else mul.computed(np.asarray([a]), np.asarray([b]))[0]
-    return t if t == t else semiring.zero(t.dtype)
 
 
 def degrees(A: Matrix) -> Array:

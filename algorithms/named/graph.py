@@ -21,7 +21,8 @@ from formats.named.tables import Table, column_of, looked_up_by_row
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import MinPlus, Semiring
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import check_graph, numbers
+from semiring.vectors import numbers
+from semiring.verbs.checks import check_graph
 
 from ..bfs import bfs
 from ..boruvka import boruvka

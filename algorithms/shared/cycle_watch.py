@@ -20,8 +20,8 @@ from itertools import pairwise
 from typing import Any
 
 from formats import Matrix, SparseVector
-from semiring import OPERATORS, MinFirst, Semiring, reduce, select, tight, vxm
-from semiring.vectors import all_vertices, at_the_end, full, is_empty, present, product, put, vertices
+from semiring import MinFirst, Semiring, reduce, select, tight, vxm
+from semiring.vectors import all_vertices, at_the_end, full, is_empty, present, put, vertices
 
 from .errors import NegativeCycle, broken_law
 from .parents import cycles_among, gains_by_length
@@ -67,7 +67,7 @@ class CycleWatch:
             if improves(self.A, cycle, self.s):
                 raise NegativeCycle(cycle)
         if self.steps > self.enough:
-            if self.A.dtype.kind != "f" or self.s.mul != OPERATORS["plus"]:
+            if self.A.dtype.kind != "f" or not self.s.adds_weights:
                 raise ValueError(broken_law(self.s, ENDLESS))
             walk = " -> ".join(map(str, cycle))
             raise FloatingPointError(
@@ -84,12 +84,12 @@ def improves(A: Matrix, cycle: Iterable[int], s: Semiring) -> bool:
 def gains(weights: list[Any], dtype: Any, s: Semiring) -> bool:
     """Is a path better for walking edges of these weights? Sums are exact."""
     one = s.unit(dtype)
-    if s.mul == OPERATORS["plus"] and all(map(math.isfinite, weights)):
+    if s.adds_weights and all(map(math.isfinite, weights)):
         from fractions import Fraction
 
         total = sum(map(Fraction, weights))
         return bool(s.better(dtype.type((total > 0) - (total < 0)), one))
     length = one
     for weight in weights:
-        length = product(length, dtype.type(weight), s)
+        length = s.product(length, dtype.type(weight))
     return bool(s.better(length, one))

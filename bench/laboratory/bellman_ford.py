@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from algorithms import bellman_ford
 from algorithms.shared.cycle_watch import CycleWatch
 from algorithms.shared.parents import gains_by_length
-from algorithms.shared.single_source import Until
+from algorithms.shared.single_source import Until, paths
 from algorithms.shared.trace import trace_round
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, index_dtype, namespace
@@ -52,7 +52,7 @@ def bellman_ford_by(
 ) -> Any:
     """`bellman_ford` by a schedule: what a round relaxes from."""
     check(schedule)
-    return bellman_ford_by.paths(A, source, semiring, sources, return_parents, limit, target, schedule=schedule)
+    return paths(bellman_ford_by, A, source, semiring, sources, return_parents, limit, target, schedule=schedule)
 
 
 bellman_ford_by.any_sign = True

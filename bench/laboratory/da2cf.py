@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from algorithms.da2cf import NONE_OF_THEM, resolve
 from algorithms.shared.errors import broken_law
-from algorithms.shared.single_source import Until
+from algorithms.shared.single_source import Until, paths
 from algorithms.shared.trace import trace_round
 from formats import CSC, Matrix, SparseVector
 from formats.arrays import Array, Device, to_device
@@ -143,7 +143,7 @@ def da2cf_by(
     """`da2cf` by a plan: a way to relax and passes of the minimum, or one of the paper's implementations by name."""
     own: dict[str, Any] = {"relax": relax, "passes": passes, "variant": variant}
     find_plan(**own)
-    return da2cf_by.paths(A, source, semiring, sources, return_parents, limit, target, **own)
+    return paths(da2cf_by, A, source, semiring, sources, return_parents, limit, target, **own)
 
 
 @da2cf_by.equations

@@ -20,7 +20,7 @@ from formats import Matrix
 from formats.progress import Bar
 
 from ..kernels.interrupts import LONG, interruptible
-from .explanation import details, note_choice, running_as, why_not_fused
+from .explanation import AS_WRITTEN, details, note_choice, running_as
 from .registry import Declined, Implementation
 
 Rows = tuple[Any, ...]
@@ -123,7 +123,7 @@ class Batch:
         """(the implementation, `A` as it takes it, ""), or (None, `A`, why there is none)."""
         if count < 2 or not self.cells:
             return None, A, ""
-        if why := why_not_fused() or ("its files are read row by row in their order" if A.streams else ""):
+        if why := AS_WRITTEN.get() or ("its files are read row by row in their order" if A.streams else ""):
             return None, A, why
         B = self.algorithm._rows_of(A)
         cell = self.cells.get((type(B), B.place.backend))

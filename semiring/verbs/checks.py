@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,6 +13,7 @@ import numpy as np
 from formats import DTYPES, Matrix, SparseVector
 from formats.arrays import (
     Array,
+    as_indices,
     as_integers,
     check_not_masked,
     check_range,
@@ -73,6 +75,37 @@ def sharing_call(x: Any) -> str:
 
 ON_HOST = 1
 """DLPack's number of a CPU."""
+
+
+def as_vertex(A: Matrix, vertex: Any, name: str = "source") -> int:
+    """A vertex of the graph A. ValueError for a matrix that is not square or a vertex outside it."""
+    check_graph(A)
+    try:
+        v = operator.index(vertex)
+    except TypeError:
+        several = "; sources=[…] takes several" if name == "source" else ""
+        raise TypeError(f"{name} must be an integer, got {vertex!r}{several}") from None
+    if not 0 <= v < A.nrows:
+        raise ValueError(f"{name} must be in [0, {A.nrows}), got {v}")
+    return v
+
+
+def check_graph(A: Matrix) -> None:
+    """ValueError for a matrix that is not square, TypeError for what is no matrix."""
+    check_matrix("A", A)
+    if A.nrows != A.ncols:
+        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
+
+
+def starting_points(A: Matrix, source: int | None, sources: Any) -> list[int]:
+    """A source, or several, as a list of vertices of the graph A. TypeError unless exactly one of the two is given."""
+    if (source is None) == (sources is None):
+        raise TypeError("give either a source or sources=[…]")
+    if source is not None:
+        return [as_vertex(A, source)]
+    check_graph(A)
+    starts: list[int] = to_device(as_indices(sources, "sources", A.nrows), "cpu").tolist()
+    return starts
 
 
 def check_pair(A: Any, B: Any) -> None:

@@ -14,7 +14,7 @@ from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
 from formats import CSR
 from formats.arrays import Array, namespace, read_only
-from semiring import OPERATORS, Semiring
+from semiring import Semiring
 from semiring.kernels.interrupts import interruptible
 from semiring.statistics import magnitude, mean
 
@@ -219,7 +219,7 @@ def weights_of(A: CSR, s: Semiring) -> tuple[bool, np.ndarray, bool]:
 
 def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
     """Are weights computed with in int64? OverflowError where parts of a path may be beyond what holds its length."""
-    if not gains or s.mul != OPERATORS["plus"] or A.dtype == bool:
+    if not gains or not s.adds_weights or A.dtype == bool:
         return False
     wide, most = A.dtype.kind == "i", magnitude(A, s)
     if most < np.inf and A.nrows * most >= (SAFE if wide else float(np.finfo(A.dtype).max) / 2):
@@ -236,7 +236,7 @@ def is_fitting(A: CSR, s: Semiring) -> bool:
     """
     if s.mul.saturating is None or A.dtype == bool:
         return True
-    if s.mul != OPERATORS["plus"]:
+    if not s.adds_weights:
         return False
     info: Any = np.iinfo(A.dtype) if A.dtype.kind == "i" else np.finfo(A.dtype)
     most, gains = A.nrows * magnitude(A, s), gains_by_length(A, s)
