@@ -17,7 +17,7 @@ from typing import Any, Literal
 from formats import Matrix, SparseVector
 from formats.arrays import Array, index_dtype
 from formats.matrix.notation import is_integer
-from semiring.vectors import all_vertices, element, empty_rows, excluded, fill, flag, full, put
+from semiring.vectors import all_vertices, element, empty_rows, excluded, fill, full, one_hot, scatter
 from semiring.verbs.checks import as_vertex, starting_points
 from semiring.verbs.fusible import MemoryEstimate
 from semiring.verbs.registry import Declined
@@ -120,9 +120,9 @@ def cut(level: Any, parent: Any, target: int) -> None:
     last = element(level, target)
     if last >= 0:
         far = level > last
-        put(level, far, -1)
+        scatter(level, far, -1)
         if parent is not None:
-            put(parent, far, -1)
+            scatter(parent, far, -1)
 
 
 @bfs.equations
@@ -143,8 +143,8 @@ def search(
     visited = full(all_vertices(A), False, bool) if outside is None else outside.copy()
     level = full(visited, -1, LEVEL)
     parent = full(visited, -1, all_vertices(A).dtype) if return_parents else None
-    for k, f in enumerate(frontiers(A, flag(A, source), visited, how, parent)):  # f' = fA⟨¬visited⟩
-        put(level, f, k)
+    for k, f in enumerate(frontiers(A, one_hot(A, source), visited, how, parent)):  # f' = fA⟨¬visited⟩
+        scatter(level, f, k)
         if k == deepest or (target is not None and element(level, target) >= 0):
             break
     return level, parent

@@ -21,7 +21,7 @@ from formats import Matrix, SparseVector
 from formats.arrays import IntegerVector, concatenated
 from formats.storage.orientation import by_columns, is_symmetric
 from semiring import MinFirst, ewise_add, fusible, vxm
-from semiring.vectors import all_vertices, full, look_up, mark, numbers, put, unweighted
+from semiring.vectors import all_vertices, arange, full, gather, scatter, unweighted
 from semiring.verbs.checks import as_vertex
 from semiring.verbs.fusible import MemoryEstimate
 
@@ -68,18 +68,18 @@ def queued(A: Matrix, source: int, both_ways: bool) -> tuple[Any, Any]:
     P, n, ids = unweighted(A), A.nrows, all_vertices(A)
     turned = unweighted(by_columns(A)).T if both_ways and not is_symmetric(A, pattern=True) else None
     visited, parent = full(ids, False, bool), full(ids, -1, ids.dtype)
-    level, levels = numbers(ids, 1) + source, []
+    level, levels = arange(ids, 1) + source, []
     while level.size:
-        mark(visited, level)
+        scatter(visited, level, True)
         levels.append(level)
-        position = 2 * numbers(ids, level.size).astype("int64")
+        position = 2 * arange(ids, level.size).astype("int64")
         f = SparseVector(level, position, n)
         t = vxm(f, P, MinFirst, mask=visited, complement=True)  # t = f A⟨¬visited⟩
         if turned is not None:
             f = SparseVector(level, position + 1, n)
             t = ewise_add(t, vxm(f, turned, MinFirst, mask=visited, complement=True), MinFirst)
         trace_round(f)
-        put(parent, t, look_up(level, t.values // 2))
+        scatter(parent, t, gather(level, t.values // 2))
         keys = t.values * n + t.indices
         keys.sort()
         level = (keys % n).astype(ids.dtype)

@@ -21,8 +21,9 @@ from __future__ import annotations
 from typing import Any, Never
 
 from formats import Matrix, SparseVector
+from formats.arrays import equals
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
-from semiring.vectors import densified, entries_equal, full, is_empty, put, unit
+from semiring.vectors import densified, full, is_empty, masked, scatter, unit
 
 from .shared.errors import broken_law
 from .shared.signatures import Distance, Paths, Vertices
@@ -91,7 +92,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
         μ = reduce(q, s)  # μ = ⊕ q
         if until.passed(d, μ):
             return d
-        f = entries_equal(q, μ)  # f = q⟨q = μ⟩
+        f = masked(q, equals(q, μ))  # f = q⟨q = μ⟩
         if is_empty(f):
             raise ValueError(broken_law(s, NONE_OF_THEM))
         resolve(f, q, d, resolved, s)  # d = d ⊕ f
@@ -102,5 +103,5 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
 def resolve(f: SparseVector, q: Any, d: Any, resolved: Any, s: Semiring) -> None:
     """The frontier's distances are final: d = d ⊕ f, and it leaves q."""
     ewise_add(d, f, s, out=d)
-    put(q, f, s.zero(q.dtype))
-    put(resolved, f, True)
+    scatter(q, f, s.zero(q.dtype))
+    scatter(resolved, f, True)

@@ -27,7 +27,7 @@ from typing import Any, Never
 from formats import Matrix, SparseVector
 from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
-from semiring.vectors import densified, is_empty, present, put, unit
+from semiring.vectors import densified, is_empty, present, scatter, unit
 
 from .shared.bucket_width import bucket_width, check_delta
 from .shared.signatures import Distance, Paths, Rule, Vertices
@@ -110,7 +110,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any =
             f = select(t, no_worse(s), top)  # f = t⟨t ≤ μ + Δ⟩
             r = ewise_add(r, f, s)  # r = r ⊕ f
             ewise_add(q, t, s, out=q)
-        put(q, r, s.zero(q.dtype))
+        scatter(q, r, s.zero(q.dtype))
         ewise_add(q, improve(d, vxm(r, H, s), s), s, out=q)  # t = rH⟨rH < d⟩
 
 

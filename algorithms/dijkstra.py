@@ -17,8 +17,9 @@ from __future__ import annotations
 from typing import Any, Never
 
 from formats import Matrix
+from formats.arrays import equals
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
-from semiring.vectors import densified, entries_equal, first_entry, full, is_empty, unit
+from semiring.vectors import densified, first_entry, full, is_empty, masked, unit
 
 from .da2cf import NONE_OF_THEM, resolve
 from .shared.errors import broken_law
@@ -82,7 +83,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
         μ = reduce(q, s)  # μ = ⊕ q
         if until.passed(d, μ):
             return d
-        f = first_entry(entries_equal(q, μ))
+        f = first_entry(masked(q, equals(q, μ)))
         if is_empty(f):
             raise ValueError(broken_law(s, NONE_OF_THEM))
         resolve(f, q, d, settled, s)

@@ -21,7 +21,7 @@ from formats import Matrix
 from formats.arrays import DenseVector, all_of
 from formats.storage.orientation import is_symmetric
 from semiring import MinPlus, assign, ewise_add
-from semiring.vectors import ROUNDING, all_vertices, count, degrees, either, full, saturated_sum
+from semiring.vectors import ROUNDING, all_vertices, degrees, either, full, nvals, saturated_sum
 from semiring.verbs.checks import check_graph
 
 from .distance_totals import distance_totals
@@ -116,7 +116,7 @@ def bounded(A: Matrix, weighted: bool, *, every: bool) -> Any:
         assign(lower, e, [v])
         assign(upper, e, [v])
         left = (lower < upper) & (every | (upper > lower.max()))
-        if not count(left):
+        if not nvals(left):
             return lower
         v = int(either(left, upper, -1).argmax() if turn else either(left, lower, far).argmin())
         turn = not turn

@@ -23,7 +23,7 @@ from formats.matrix.notation import is_integer
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add, mxm, reduce
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import all_vertices, either, membership, unweighted, where
+from semiring.vectors import all_vertices, either, membership, nonzero, unweighted
 from semiring.verbs.checks import check_graph
 from semiring.verbs.explanation import definitions_only, recorded
 
@@ -70,7 +70,7 @@ def label_propagation(A: Matrix, *, max_iter: int = 10, symmetrize: bool = False
             H = compressed(membership(f, A.nrows), 0).astype(S.dtype)
             _, most = reduce(mxm(S, H, PlusFirst), "max", axis=1, return_argument=True)  # argmax_l c_vl: C = S H
             new = either(most < 0, f, most).astype(f.dtype)
-            changed, f = where(new != f), new
+            changed, f = nonzero(new != f), new
             trace_round(changed, phase="propagate", edges=S.nnz)
             if changed.nnz == 0:
                 break

@@ -28,20 +28,18 @@ from semiring import OPERATORS, MaxPlus, MinFirst, MinPlus, Semiring, reduce, se
 from semiring.algebra.semirings import INT32, INT64, find_semiring
 from semiring.vectors import (
     all_vertices,
-    chosen,
     element,
     empty_rows,
-    entries_of,
     fill,
-    flag,
-    flags,
     full,
-    look_up,
+    gather,
+    indices,
+    masked,
+    nonzero,
+    one_hot,
     ones,
-    put,
-    take_off,
-    vertices,
-    where,
+    scatter,
+    scatter_sub,
 )
 from semiring.verbs.checks import check_matrix, starting_points
 from semiring.verbs.fusible import MemoryEstimate
@@ -204,17 +202,17 @@ count_shortest_paths.memory = MemoryEstimate(fused=(48, 20), equations=(96, 40))
 def numbers_of_paths(A: Matrix, d: Any, source: int, s: Semiring, dtype: str) -> Any:
     """σ = e_s + σ T, from the distances."""
     T = edges_of_paths(A, d, s)
-    reached = where(differs(d, s.zero(d.dtype)))
+    reached = nonzero(differs(d, s.zero(d.dtype)))
     waiting = vxm(ones(reached), T, PlusPair).to_dense(0)  # for so many predecessors
-    σ, f = full(d, 0, dtype), vertices(flag(T, source))
-    put(σ, f, 1)
+    σ, f = full(d, 0, dtype), nonzero(one_hot(T, source))
+    scatter(σ, f, 1)
     while f.nnz and not element(waiting, source):
-        t = vxm(entries_of(σ, f), T, PlusFirst)
-        put(σ, t, OPERATORS["plus"](look_up(σ, t.indices), t.values))  # σ_v = Σ σ_u
+        t = vxm(masked(σ, f), T, PlusFirst)
+        scatter(σ, t, OPERATORS["plus"](gather(σ, t.indices), t.values))  # σ_v = Σ σ_u
         done = vxm(ones(f), T, PlusPair)
-        take_off(waiting, done)
+        scatter_sub(waiting, done)
         trace_round(f, matrix=T)
-        f = chosen(look_up(done.indices, look_up(waiting, done.indices) == 0), T.nrows)
+        f = indices(gather(done.indices, gather(waiting, done.indices) == 0), T.nrows)
     return checked(A, d, s, waiting, σ)
 
 
@@ -225,7 +223,7 @@ def edges_of_paths(A: Matrix, d: Any, s: Semiring) -> Matrix:
 
 def checked(A: Matrix, d: Any, s: Semiring, waiting: Any, σ: Any) -> Any:
     """The numbers σ; ValueError if vertices still wait, for each other, OverflowError if one has saturated."""
-    left = where(waiting > 0)
+    left = nonzero(waiting > 0)
     if left.nnz:
         cycle = walk(cycle_within(edges_of_paths(A, d, s), left))
         raise ValueError(f"shortest paths have no number: a cycle adds nothing to their length: {cycle}")
@@ -237,7 +235,7 @@ def checked(A: Matrix, d: Any, s: Semiring, waiting: Any, σ: Any) -> Any:
 def cycle_within(T: Matrix, several: Any) -> list[int]:
     """A cycle of vertices each of which has a predecessor among them."""
     parent = full(all_vertices(T), -1, all_vertices(T).dtype)
-    put(parent, vxm(several, T, MinFirst, mask=flags(several)))
+    scatter(parent, vxm(several, T, MinFirst, mask=ones(several, bool)))
     return cycle_among(parent) or []
 
 

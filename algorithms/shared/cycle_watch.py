@@ -21,7 +21,7 @@ from typing import Any
 
 from formats import Matrix, SparseVector
 from semiring import MinFirst, Semiring, reduce, select, tight, vxm
-from semiring.vectors import all_vertices, at_the_end, full, is_empty, present, put, vertices
+from semiring.vectors import all_vertices, at_the_end, full, is_empty, nonzero, present, scatter
 
 from .errors import NegativeCycle, broken_law
 from .parents import cycles_among, gains_by_length
@@ -53,8 +53,8 @@ class CycleWatch:
                 raise ValueError(broken_law(self.s, ENDLESS))
             return
         T = select(self.A, tight(self.s), row=f, col=improved)  # T = A⟨f_i ⊗ a_ij = f'_j⟩
-        chosen = vxm(vertices(present(f, self.s)), T.pattern(), MinFirst)  # p_j = min i with t_ij
-        put(self.improvers, chosen)
+        chosen = vxm(nonzero(present(f, self.s)), T.pattern(), MinFirst)  # p_j = min i with t_ij
+        scatter(self.improvers, chosen)
         if self.steps & (self.steps - 1) == 0 or at_the_end(reduce(improved, self.s.add), self.s):
             self.search()
 

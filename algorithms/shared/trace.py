@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from formats import Matrix, SparseVector
 from formats.arrays import finish, optional, to_device
 from formats.display import MOST_LINES, shortened, table
-from semiring.vectors import degrees, look_up
+from semiring.vectors import degrees, gather
 from semiring.verbs.explanation import RECORDER, definitions_only
 
 if TYPE_CHECKING:
@@ -106,9 +106,9 @@ class Trace:
             self._run.number, self._runs = self._runs, self._runs + 1
         self._run.rounds += 1
         if edges is None and direction == "push":
-            edges = int(look_up(degrees(A), to_device(frontier.indices, A.place)).sum())
+            edges = int(gather(degrees(A), to_device(frontier.indices, A.place)).sum())
         elif edges is None:
-            edges = int(look_up(degrees(A.T), ~to_device(resolved, A.place)).sum())
+            edges = int(gather(degrees(A.T), ~to_device(resolved, A.place)).sum())
         row = Round(
             self._run.algorithm,
             self._run.number,

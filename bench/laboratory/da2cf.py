@@ -23,7 +23,7 @@ from algorithms.shared.errors import broken_law
 from algorithms.shared.single_source import Until, paths
 from algorithms.shared.trace import trace_round
 from formats import CSC, Matrix, SparseVector
-from formats.arrays import Array, Device, to_device
+from formats.arrays import Array, Device, equals, to_device
 from formats.matrix.facts import Fact
 from formats.places import place_of
 from formats.storage.orientation import by_columns
@@ -31,7 +31,7 @@ from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.algebra.codegen import types_of
 from semiring.cuda import tiles
 from semiring.cuda.kernels import UNITS, kernels_for
-from semiring.vectors import densified, entries_equal, full, is_empty, unit
+from semiring.vectors import densified, full, is_empty, masked, unit
 
 from .variant import Variant
 
@@ -168,7 +168,7 @@ def distances(
         if until.passed(d, μ):
             return plan.back(d)
         q, d, resolved = plan.on_update(q, d, resolved)
-        f = entries_equal(q, μ)  # f = q⟨q = μ⟩
+        f = masked(q, equals(q, μ))  # f = q⟨q = μ⟩
         if is_empty(f):
             raise ValueError(broken_law(s, NONE_OF_THEM))
         resolve(f, q, d, resolved, s)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu.near_far import fits, full_values
+from algorithms.fused.cpu.near_far import cannot_overflow, full_values
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
 from formats import CSR
@@ -109,7 +109,7 @@ class Engine:
             self.narrow(out, rows)
         elif not self.fitting:
             for row, far in zip(rows, worst.view(self.A.dtype), strict=True):
-                if not fits(self.A, far, self.s):
+                if not cannot_overflow(self.A, far, self.s):
                     check_range(self.A, row, self.s)
 
     def table(self, sources: list[int], targets: np.ndarray, out: np.ndarray) -> None:
@@ -151,7 +151,7 @@ class Engine:
             out = np.empty(d.size, self.A.dtype)
             self.narrow(d, out)
             return out, who
-        if not self.fitting and not fits(self.A, far.view(self.A.dtype), self.s):
+        if not self.fitting and not cannot_overflow(self.A, far.view(self.A.dtype), self.s):
             check_range(self.A.T, d, self.s)
         return d, who
 
