@@ -110,7 +110,7 @@ def all_pairs(
 
 
 def blocks_cost_less(A: Matrix) -> bool:
-    """Should n³ steps on blocks take less time than n searches?"""
+    """True if n³ steps on blocks should take less time than n searches."""
     n, backend = A.nrows, A.place.backend
     if backend == "cuda":
         return n <= ALWAYS_ON_GPU or A.nnz * STEPS_AN_ENTRY[backend] >= n * n

@@ -135,7 +135,7 @@ def search(
     return_parents: bool,
     target: int | None = None,
 ) -> tuple[Any, Any]:
-    """(levels, parents) from one source; no parents where nobody asked for them.
+    """Finds (levels, parents) from one source; no parents where nobody asked for them.
 
     outside: (n,) Booleans, where not to go; None for everywhere.  deepest: the last level to find, None for all.
     target: the vertex whose level is the last.

@@ -64,7 +64,7 @@ bfs_order.interruptible_from_nnz = 1 << 22  # as each edge is looked at once
 
 @bfs_order.equations
 def queued(A: Matrix, source: int, both_ways: bool) -> tuple[Any, Any]:
-    """(the order, the parents)."""
+    """Finds (the order, the parents)."""
     P, n, ids = unweighted(A), A.nrows, all_vertices(A)
     turned = unweighted(by_columns(A)).T if both_ways and not is_symmetric(A, pattern=True) else None
     visited, parent = full(ids, False, bool), full(ids, -1, ids.dtype)

@@ -88,7 +88,7 @@ boruvka.memory = MemoryEstimate(fused=(56, 20), equations=(96, 60))
 
 @boruvka.equations
 def forest(A: Matrix, symmetrize: bool, with_labels: bool) -> tuple[Any, Any]:
-    """(the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
+    """Finds (the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
     E = undirected_edges(A, symmetrize=symmetrize)
     K = keyed(E, A)
     chosen, tree = _forest(K, E.rows, E.cols)

@@ -122,7 +122,7 @@ def improve(d: Any, t: SparseVector, s: Semiring) -> SparseVector:
 
 
 def split_at(A: Matrix, Δ: Any) -> tuple[Matrix, Matrix]:
-    """(light edges, heavy edges), kept with A for the next source; of several Δ, those of the last."""
+    """Splits A into (light edges, heavy edges), kept with it for the next source; of several Δ, those of the last."""
     kept = A.take(SPLIT)
     L, H = kept[1:] if kept is not None and kept[0] == Δ else (select(A, "<=", Δ), select(A, ">", Δ))
     A.keep(SPLIT, lambda: (Δ, L, H))

@@ -24,7 +24,7 @@ from .distances_in_blocks import blocks_of_distances, joined
 
 
 class Totals(NamedTuple):
-    """(n,) each, on the matrix's device; int64, but `inverse`, which is float64."""
+    """Totals of each vertex, (n,) each, on the matrix's device; int64, but `inverse`, which is float64."""
 
     reached: IntegerVector
     total: IntegerVector
@@ -34,7 +34,7 @@ class Totals(NamedTuple):
 
 @fusible
 def distance_totals(A: Matrix, *, fused: bool = True) -> Totals:
-    """Of each vertex, over those that lead to it: how many, their distances, and one over these; and how far it leads.
+    """Counts the vertices that lead to each one, sums their distances, and one over these; finds how far it leads.
 
     Args:
         A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.

@@ -123,7 +123,7 @@ def bounded(A: Matrix, weighted: bool, *, every: bool) -> Any:
 
 
 def is_rounded(A: Matrix, weighted: bool) -> bool:
-    """Are distances sums of floats, which depend on the end from which they are added?"""
+    """True if distances are sums of floats, which depend on the end from which they are added."""
     return weighted and A.dtype.kind == "f"
 
 

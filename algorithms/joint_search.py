@@ -27,7 +27,7 @@ from .sssp import sssp
 def joint_search(
     A: Matrix, starts: Any, semiring: Semiring, limit: Any, return_parents: bool, *, fused: bool = True
 ) -> tuple[Any, Any]:
-    """(distances from the nearest starting point, parents with the "nearest" rule for ties, -1 at starting points).
+    """Finds (distances from the nearest starting point, parents by the "nearest" rule, -1 at starting points).
 
     starts: (k,) ascending vertices, on A's device.  limit: distances beyond it are absent; None for all.
     return_parents: otherwise there are none.
@@ -37,7 +37,7 @@ def joint_search(
 
 @joint_search.equations
 def search(A: Matrix, starts: Any, s: Semiring, limit: Any, return_parents: bool) -> tuple[Any, Any]:
-    """(distances, parents)."""
+    """Finds (distances, parents)."""
     J, ids = with_joint_source(A, starts, s), all_vertices(A)
     d: Any = sssp(J, A.nrows, s, limit=limit)  # d' = d'A' ⊕ e_n
     return gather(d, ids), joint_parents(J, d, s) if return_parents else None

@@ -25,7 +25,7 @@ from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 SMALLEST = 1e-307
-"""Of what is larger, one over it is finite."""
+"""The smallest degree above which one over it is finite."""
 
 PlusFirst, PlusSecond = find_semiring("plus_first"), find_semiring("plus_second")
 

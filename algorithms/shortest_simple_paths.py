@@ -49,7 +49,7 @@ TRIED = 256
 BLOCK = 512
 """Vertices of a path that are copied with each one that is added."""
 ROUNDED = 2.0**-40
-"""What sums of floats may differ by, relative to them, when paths are added from their other ends."""
+"""The relative difference that sums of floats may have, when paths are added from their other ends."""
 LISTED = 250
 """Bytes of an edge in Python's dictionaries."""
 
@@ -104,7 +104,7 @@ def shortest_simple_paths(A: Matrix, source: int, target: int, k: int, *, weight
 
 
 def searched(A: Matrix, source: int, weighted: bool) -> tuple[Any, Any, Any]:
-    """(distances, where there are any, parents) from a vertex."""
+    """Finds (distances, where there are any, parents) from a vertex."""
     if weighted:
         d, parent = sssp(A, source, return_parents=True)
         return d, d != MinPlus.zero(d.dtype), parent

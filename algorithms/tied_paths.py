@@ -248,7 +248,7 @@ def from_each(
     dtypes: tuple[Any, ...],
     found: Callable[[Matrix, Any, int, Semiring], Any],
 ) -> Any:
-    """(distances, what is found from them, …) from a source, or with a row for each of several."""
+    """Finds (distances, what is found from them, …) from a source, or with a row for each of several."""
     s = find_semiring(semiring)
     if (s.add, s.mul) not in ((MinPlus.add, MinPlus.mul), (MaxPlus.add, MaxPlus.mul)):
         raise ValueError(f"{name} is for min_plus and max_plus, not for {s.name}: part of a best path may not be best")

@@ -76,7 +76,7 @@ topological_components.interruptible_from_nnz = 1 << 22  # as each edge is looke
 
 @topological_components.equations
 def numbered(A: Matrix, component: Any, k: int) -> Any:
-    """(k,) integers: the place of each component in the order."""
+    """The place of each component in the order, (k,) integers."""
     M: Any = compressed(membership(component, k), 0)
     contracted = mxm(mxm(compressed(M.T, 0), compressed(unweighted(A), 0), AnyPair), M, AnyPair)
     D = select(contracted, "offdiag")  # D = Mᵀ A M

@@ -159,12 +159,12 @@ def row_sums(x: Array, what: str) -> Array:
 
 
 def is_empty(v: SparseVector) -> bool:
-    """Has `v` no entries? Waits for the device."""
+    """True if `v` has no entries. Waits for the device."""
     return v.nnz == 0
 
 
 def at_the_end(value: Any, semiring: Semiring) -> bool:
-    """Is `value` the best of its dtype in ⊕'s order: where a ⊗ that kept improving has stopped?"""
+    """True if `value` is the best of its dtype in ⊕'s order, where a ⊗ that kept improving has stopped."""
     best = {"highest": "lowest", "lowest": "highest"}.get(semiring.add.identity)  # type: ignore[arg-type]
     return best is not None and value == end_of_range(value.dtype, best)
 
@@ -223,7 +223,7 @@ def roots(parent: Array) -> Array:
 
 
 def renumbered(group: Array) -> tuple[Array, int]:
-    """(each group's number in 0 … k-1, k) for groups that are named by one of their members, by ascending names."""
+    """Numbers groups, which are named by one of their members, 0 … k-1 by ascending names: (each one's number, k)."""
     xp = namespace(group)
     ids = xp.arange(group.size, dtype=group.dtype)
     names, number = xp.flatnonzero(group == ids), xp.empty_like(group)

@@ -67,7 +67,7 @@ def without_chains(A: Matrix) -> Chains | None:
 
 
 def followed(step: Any) -> tuple[Any, Any]:
-    """(where each vertex arrives after so many steps that only cycles are left, the smallest vertex on its way)."""
+    """Finds (where each vertex arrives once only cycles are left, the smallest vertex on its way)."""
     to, smallest = step, ewise_add(step, extract(step, step), MinFirst)
     for _ in range(len(step).bit_length()):
         smallest = ewise_add(smallest, extract(smallest, to), MinFirst)

@@ -77,12 +77,12 @@ class CycleWatch:
 
 
 def improves(A: Matrix, cycle: Iterable[int], s: Semiring) -> bool:
-    """Is a path better for walking the closed list of vertices once more? Sums of weights are exact."""
+    """True if a path is better for walking the closed list of vertices once more. Sums of weights are exact."""
     return gains([A[edge].item() for edge in pairwise(cycle)], A.dtype, s)
 
 
 def gains(weights: list[Any], dtype: Any, s: Semiring) -> bool:
-    """Is a path better for walking edges of these weights? Sums are exact."""
+    """True if a path is better for walking edges of these weights. Sums are exact."""
     one = s.unit(dtype)
     if s.adds_weights and all(map(math.isfinite, weights)):
         from fractions import Fraction

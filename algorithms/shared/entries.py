@@ -57,7 +57,7 @@ def places(A: Matrix, rows: Any, cols: Any) -> Any:
 
 
 def edge_places(A: Matrix, F: COO) -> IntegerVector:
-    """Of each edge (u, v) of F, which is one of A, the place of its entry; of v -> u, if only that has the weight."""
+    """The place in A of the entry of each edge (u, v) of F; of v -> u, if only that has the weight."""
     place = entry_places(A, F.rows, F.cols)
     if is_symmetric(A):
         return place

@@ -62,7 +62,7 @@ def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
 
 
 def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
-    """Can a path become better by being longer? For MinPlus: has `A` a negative weight? Found once."""
+    """True if a path can become better by being longer, as for MinPlus with a negative weight. Found once."""
 
     def found() -> bool:
         unit = semiring.unit(A.dtype)

@@ -1,4 +1,4 @@
-"""What mypy and editors know of the algorithms: the results by the parameters that decide their number and shape.
+"""The types of the algorithms for mypy and editors: results by the parameters that decide their number and shape.
 
 Each class is an algorithm whose `__call__` has an overload for each kind of result. The function that it decorates has
 the parameters one by one, with their defaults and meaning.

@@ -1,4 +1,4 @@
-"""What every algorithm for paths from a source does around its equations, written once.
+"""The frame of every algorithm for paths from a source, around its equations, written once.
 
 The equations are a function distances(A, source, s, until, **parameters) -> d of the semiring s. `SourceToAll.paths`
 does the rest: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
@@ -67,7 +67,7 @@ class Until:
         return x if bound is None or not self.semiring.better(bound, x) else bound
 
     def passed(self, d: Any, nearest: Any) -> bool:
-        """Is all settled that was asked for, where only vertices at the distance `nearest` and worse are left?"""
+        """True if all that was asked for is settled, with only vertices at `nearest` and worse distances left."""
         if nearest == self.semiring.zero(d.dtype):
             return True
         bound = self.bound(d)
@@ -298,7 +298,7 @@ def fill_trees(A: Matrix, sources: list[int], rows: Rows, s: Semiring) -> None:
 
 @functools.lru_cache(maxsize=256)
 def is_shipped(s: Semiring) -> bool:
-    """Are ⊕ and ⊗ ours?"""
+    """True if ⊕ and ⊗ are ours."""
     return MONOIDS.get(s.add.name) == s.add and OPERATORS.get(s.mul.name) == s.mul
 
 
@@ -326,7 +326,7 @@ def check_domain(A: Matrix, s: Semiring) -> None:
 
 
 def _alike(s: Semiring, t: Semiring) -> bool:
-    """Are they the same algebra, whatever laws they promise?"""
+    """True if they are the same algebra, whatever laws they promise."""
     return (s.add, s.mul, s.one) == (t.add, t.mul, t.one)
 
 

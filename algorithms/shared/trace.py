@@ -1,4 +1,4 @@
-"""What an algorithm does, round by round.
+"""Traces of an algorithm, round by round.
 
     with trace() as t:
         delta_stepping(A, 0)

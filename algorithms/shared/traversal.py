@@ -78,7 +78,7 @@ class Direction:
         return self if turns else Direction("push")
 
     def pulls(self, pulling: bool, f: Any, edges: int, unexplored: int) -> bool:
-        """Is the next step a pull, from a frontier with so many edges?"""
+        """True if the next step is a pull, from a frontier with so many edges."""
         if self.choice != "auto":
             return self.choice == "pull"
         return nvals(f) * self.beta > len(f) if pulling else edges * self.alpha > unexplored
@@ -144,5 +144,5 @@ def sparse(f: Any) -> Any:
 
 
 def is_sparse(f: Any) -> bool:
-    """Is it stored as the entries that are there?"""
+    """True if it is stored as the entries that are there."""
     return isinstance(f, SparseVector)

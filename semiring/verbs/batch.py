@@ -120,7 +120,7 @@ class Batch:
                 yield Block([source], cut(own, slice(i, i + 1)), answer)
 
     def _find(self, A: Matrix, count: int) -> tuple[Cell | None, Matrix, str]:
-        """(the implementation, `A` as it takes it, ""), or (None, `A`, why there is none)."""
+        """Finds (the implementation, `A` as it takes it, ""), or (None, `A`, why there is none)."""
         if count < 2 or not self.cells:
             return None, A, ""
         if why := AS_WRITTEN.get() or ("its files are read row by row in their order" if A.streams else ""):

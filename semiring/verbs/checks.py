@@ -1,4 +1,4 @@
-"""What every verb checks of its arguments, before any work: an error names the argument and the rule."""
+"""The checks that every verb makes of its arguments, before any work: an error names the argument and the rule."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def check_numbers(name: str, x: Any) -> None:
 
 
 def is_index(obj: Any) -> bool:
-    """Is `obj` a single integer?"""
+    """True if `obj` is a single integer."""
     return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
 
 
@@ -234,7 +234,7 @@ def chosen(A: Matrix, rows: Any, cols: Any) -> list[Array | None]:
 
 
 def in_order(A: Matrix, rows: Any, cols: Any) -> tuple[list[Array | None], list[Array | None]]:
-    """(rows and columns as `chosen` has them, but ascending; what put them in that order, None where nothing had to).
+    """Lists rows and columns as `chosen` does, but ascending, and what sorted each; None where nothing had to.
 
     ValueError if one of them is given twice.
     """
@@ -252,7 +252,7 @@ def in_order(A: Matrix, rows: Any, cols: Any) -> tuple[list[Array | None], list[
 
 
 def _looked(A: Matrix, rows: Any, cols: Any) -> list[tuple[Array | None, bool | None]]:
-    """(the rows or columns, checked; do they ascend? None where that was not looked for on the way) of both."""
+    """Pairs (the rows or columns, checked; True if they ascend, None where that was not looked for), for both."""
     given = [
         None if part is None else (as_integers(part, name), name, bound)
         for part, name, bound in ((rows, "rows", A.nrows), (cols, "cols", A.ncols))
@@ -276,7 +276,7 @@ def _looked(A: Matrix, rows: Any, cols: Any) -> list[tuple[Array | None, bool | 
 
 
 def one_index(index: int, name: str, bound: int) -> np.ndarray:
-    """(1,) on the host: the index, checked without what an array would take."""
+    """An array of one index on the host, checked without what an array would take."""
     if not 0 <= index < bound:
         raise ValueError(f"{name} must be in [0, {bound}), got {index}")
     return np.array([index], index_dtype(bound))

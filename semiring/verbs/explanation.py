@@ -24,7 +24,7 @@ from formats.display import shortened, table
 NOTHING = "no verb ran, and no algorithm that could have been fused"
 VERB = "verb"
 FEW = 50
-"""Of the verbs that ran last, among which one that ran the same way is looked for."""
+"""The number of verbs that ran last, among which one that ran the same way is looked for."""
 MOST_SHOWN = 5
 """Runs of which a notebook shows tables."""
 
@@ -56,7 +56,7 @@ class Run:
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Generic[R]):
-    """What a call did. `print` shows it.
+    """The result of a call, and what ran in it. `print` shows it.
 
     Attributes:
         result: what the call returned.
@@ -149,7 +149,7 @@ def explain(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Explanat
 
 
 def choices_told() -> bool:
-    """Is somebody asking which formats are chosen? Then a sentence about it is worth making."""
+    """True if somebody asks which formats are chosen, so that a sentence about it is worth making."""
     return _choices.get() is not None
 
 
@@ -215,7 +215,7 @@ def in_words(value: Any) -> str:
 
 
 def explained() -> bool:
-    """Is somebody asking? Then facts that cost a little work are worth it."""
+    """True if somebody asks, so that details that cost a little work are worth it."""
     return _current.get() is not None
 
 
@@ -227,7 +227,7 @@ def details(**known: Any) -> None:
 
 
 def tell_crossing(A: Matrix, run: Run) -> None:
-    """Of a matrix that is not resident as a whole: what a pass moves over the bus, and what the edges looked at did."""
+    """Tell what a pass over a matrix that is not all resident moves over the bus, and what the edges looked at did."""
     if run is UNTOLD.enter_result or A.all_resident:
         return
     crossing = A.nbytes - A.resident
@@ -257,7 +257,7 @@ def _told(runs: list[Run], run: Run) -> Iterator[Run]:
 
 @contextmanager
 def definitions_only(why: str, *, asked: bool = True) -> Iterator[None]:
-    """Run every algorithm within the block as it is written.  asked: does the user want it so?"""
+    """Run every algorithm within the block as it is written.  asked: True if the user wants it so."""
     token, other = AS_WRITTEN.set(why), _asked.set(asked or _asked.get())
     try:
         yield
@@ -273,5 +273,5 @@ def recorded(algorithm: str, A: Matrix) -> AbstractContextManager[None]:
 
 
 def definition_asked_for() -> bool:
-    """Does the user want algorithms to run as they are written?"""
+    """True if the user wants algorithms to run as they are written."""
     return _asked.get()

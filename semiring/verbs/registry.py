@@ -27,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Implementation = Callable[..., Any]
 Needs = Callable[..., dict[str, int]]
-"""(A, format) -> bytes, part by part, that a product by A in the format takes or keeps beside its vectors."""
+"""A function (A, format) -> bytes, by part, that a product by A in the format takes or keeps beside its vectors."""
 
 
 class Vector:
@@ -119,7 +119,7 @@ class Verb(Generic[P, R]):
         raise TypeError(f"{self.name} has no parameter {name!r}; it has {', '.join(self.keywords)}")
 
     def _there(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What the function answers, called where its operands are."""
+        """The function's answer, called where its operands are."""
         place = place_among(args or kwargs.values())
         try:
             if place is None or place.is_current:
