@@ -22,7 +22,7 @@ order, one above every distance Bellman-Ford's rounds. Every bucket settles a ve
 from __future__ import annotations
 
 from itertools import count
-from typing import Any, Never
+from typing import Any, Never, Unpack
 
 from formats import Matrix, SparseVector
 from formats.matrix.facts import Fact
@@ -30,7 +30,7 @@ from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, sel
 from semiring.vectors import densified, is_empty, present, scatter, unit
 
 from .shared.bucket_width import bucket_width, check_delta
-from .shared.signatures import Distance, Paths, Rule, Vertices
+from .shared.signatures import Distance, Paths, Rule, Shared
 from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
@@ -44,11 +44,7 @@ def delta_stepping(
     semiring: Semiring | str = MinPlus,
     *,
     delta: Distance | Rule | None = None,
-    sources: Vertices | None = None,
-    return_parents: bool = False,
-    limit: Distance | None = None,
-    target: int | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Paths:
     """Shortest paths from a source with non-negative weights, a bucket of distances at a time.
 
@@ -58,15 +54,6 @@ def delta_stepping(
         semiring: min-plus.
         delta: the width of a bucket, a positive number, or a rule for it: "median" or "mean" of the weights,
             "max/degree", the largest weight over the largest degree, or None for what suits the graph.
-        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
-        return_parents: also return the shortest-path tree.
-        limit: distances beyond it are absent.
-        target: stop when this vertex is settled; distances beyond its own are absent.
-        fused: False runs the equations as they are written.
-
-    Returns:
-        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
-        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
 
     Raises:
         OverflowError: a finite distance does not fit the dtype.
@@ -84,7 +71,7 @@ def delta_stepping(
     Source: Meyer and Sanders 2003 [1].
     """
     check_delta(delta)
-    return paths(delta_stepping, A, source, semiring, sources, return_parents, limit, target, delta=delta)
+    return paths(delta_stepping, A, source, semiring, delta=delta, **query)
 
 
 delta_stepping.takes = (MinPlus,)

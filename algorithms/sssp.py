@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Never
+from typing import Any, Never, Unpack
 
 from formats import Matrix
 from semiring import MinPlus, Semiring
@@ -14,7 +14,7 @@ from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
 from .shared.bucket_width import check_delta
 from .shared.parents import gains_by_length
-from .shared.signatures import Distance, Name, Paths, Rule, Vertices
+from .shared.signatures import Distance, Name, Paths, Rule, Shared
 from .shared.single_source import SourceToAll, paths
 
 ALGORITHMS: dict[str, SourceToAll[Any, Never]] = {
@@ -33,12 +33,8 @@ def sssp(
     semiring: Semiring | str = MinPlus,
     *,
     algorithm: Name = "auto",
-    sources: Vertices | None = None,
-    return_parents: bool = False,
-    limit: Distance | None = None,
-    target: int | None = None,
     delta: Distance | Rule | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Paths:
     """Shortest paths from a source, by the algorithm that suits the graph; every algorithm gives the same answer.
 
@@ -47,18 +43,8 @@ def sssp(
         source: the vertex to start from, 0 <= source < n.
         semiring: what a path's length is and which is better; any with a unit and an order, or its name.
         algorithm: a name from `ALGORITHMS`, or "auto": Δ-stepping for lengths that are not negative, Bellman-Ford for
-            weights of any sign, other semirings, and mapped files larger
-            than memory.
-        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
-        return_parents: also return the shortest-path tree.
-        limit: distances beyond it are absent.
-        target: stop when this vertex is settled; distances beyond its own are absent.
+            weights of any sign, other semirings, and mapped files larger than memory.
         delta: the width of a bucket, for Δ-stepping alone, see `delta_stepping`.
-        fused: False runs the equations as they are written.
-
-    Returns:
-        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
-        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
 
     Raises:
         NegativeCycle: a cycle that improves paths for ever can be reached; the error has it.
@@ -78,13 +64,12 @@ def sssp(
 
     Source: Meyer and Sanders 2003 (Δ-stepping); Bellman 1958.
     """
-    chosen, own = find_algorithm(algorithm, A, semiring), {}
-    if delta is not None:
-        own["delta"] = delta
-        if not own.keys() <= chosen.keywords:
-            chosen.refuse(own)
-        check_delta(delta)
-    return paths(chosen, A, source, semiring, sources, return_parents, limit, target, **own)
+    chosen = find_algorithm(algorithm, A, semiring)
+    own: dict[str, Any] = {} if delta is None else {"delta": delta}
+    if not own.keys() <= chosen.keywords:
+        chosen.refuse(own)
+    check_delta(delta)
+    return paths(chosen, A, source, semiring, **own, **query)
 
 
 def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SourceToAll[Any, Never]:

@@ -39,12 +39,24 @@ Width = TypeVar("Width")
 Choice = TypeVar("Choice")
 
 
-class Bounds(TypedDict, Generic[Width, Choice], total=False):
-    """The parameters of algorithms for paths beside sources and `return_parents`; one of type Never is not to give."""
+class Limits(TypedDict, total=False):
+    """The parameters of all algorithms for paths beside sources and `return_parents`."""
 
     limit: Distance | None
     target: int | None
     fused: bool
+
+
+class Shared(Limits, total=False):
+    """The parameters of all algorithms for paths, see `single_source.Query`."""
+
+    sources: Vertices | None
+    return_parents: bool
+
+
+class Bounds(Limits, Generic[Width, Choice], total=False):
+    """The parameters of one algorithm beside sources and `return_parents`; one of type Never is not to give."""
+
     delta: Width
     algorithm: Choice
 

@@ -35,7 +35,7 @@ from semiring.verbs.registry import Declined
 
 from .exact_cycles import check_exactly
 from .parents import as_weights, gains_by_length, shortest_path_tree
-from .signatures import Bounds, Choice, Either, No, Paths, Ring, Several, Width, Yes
+from .signatures import Bounds, Choice, Distance, Either, No, Paths, Ring, Several, Vertices, Width, Yes
 
 WIDER = {"int32": "int64", "int64": "float64", "float32": "float64"}
 """The dtype to try where a distance does not fit."""
@@ -97,6 +97,29 @@ def laws_relied_on(A: Matrix, source: Any, s: Semiring, *args: Any, **parameters
     return f"relied on as {s.name} declares them: check_laws({s.name}, {A.dtype}) looks for counterexamples"
 
 
+@dataclass(slots=True, kw_only=True)
+class Query:
+    """The parameters of all algorithms for paths: `Verb` adds them, and this text, to each that has `**query`.
+
+    Args:
+        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
+        return_parents: also return the shortest-path tree.
+        limit: distances beyond it are absent.
+        target: stop when this vertex is settled; distances beyond its own are absent.
+        fused: False runs the equations as they are written.
+
+    Returns:
+        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
+        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
+    """
+
+    sources: Vertices | None = None
+    return_parents: bool = False
+    limit: Distance | None = None
+    target: int | None = None
+    fused: bool = True
+
+
 class SourceToAll(Fusible[..., Any], Generic[Width, Choice]):
     """An algorithm for best paths from a source: a function that calls `paths`, and the equations.
 
@@ -105,6 +128,7 @@ class SourceToAll(Fusible[..., Any], Generic[Width, Choice]):
     `algorithm`; `Never` is the type of a parameter that an algorithm does not have.
     """
 
+    shared = Query
     memory = MemoryEstimate(fused=(24, 20), equations=(64, 30))
     any_sign = False
     """True if longer paths may be better."""
@@ -176,10 +200,11 @@ def paths(
     A: Matrix,
     source: int | None,
     semiring: Semiring | str,
-    sources: Any,
-    return_parents: bool,
-    limit: Any,
-    target: int | None,
+    *,
+    sources: Any = None,
+    return_parents: bool = False,
+    limit: Any = None,
+    target: int | None = None,
     **parameters: Any,
 ) -> Any:
     """Finds what users get: distances, or distances and parents, from one source or a row for each of several."""
@@ -220,9 +245,9 @@ def fill_rows(
     for block in algorithm.batch.blocks(A, starts, rows, s, until, **parameters):
         distances, parents = block.rows
         if isinstance(block.answer, Declined):
-            [source], several, told = block.sources, None, parents is not None
-            found = paths(algorithm, A, source, s, several, told, until.limit, until.target, **parameters)
-            fill(block.rows, found if told else (found, None))
+            [source], how = block.sources, {"limit": until.limit, "target": until.target, **parameters}
+            found = paths(algorithm, A, source, s, return_parents=parents is not None, **how)
+            fill(block.rows, (found, None) if parents is None else found)
             continue
         for source, d in zip(block.sources, distances, strict=True):
             near = checked(algorithm, A, source, d, until, exact=isinstance(block.answer, Exact))

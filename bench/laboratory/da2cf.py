@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
-from algorithms.da2cf import NONE_OF_THEM, resolve
+from algorithms.da2cf import NO_MINIMUM, resolve
 from algorithms.shared.errors import broken_law
+from algorithms.shared.signatures import Shared
 from algorithms.shared.single_source import Until, paths
 from algorithms.shared.trace import trace_round
 from formats import CSC, Matrix, SparseVector
@@ -134,16 +135,12 @@ def da2cf_by(
     relax: Literal["push", "pull"] = "push",
     passes: Literal[1, 2] = 2,
     variant: str | None = None,
-    sources: Any = None,
-    return_parents: bool = False,
-    limit: Any = None,
-    target: int | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Any:
     """`da2cf` by a plan: a way to relax and passes of the minimum, or one of the paper's implementations by name."""
     own: dict[str, Any] = {"relax": relax, "passes": passes, "variant": variant}
     find_plan(**own)
-    return paths(da2cf_by, A, source, semiring, sources, return_parents, limit, target, **own)
+    return paths(da2cf_by, A, source, semiring, **own, **query)
 
 
 @da2cf_by.equations
@@ -170,7 +167,7 @@ def distances(
         q, d, resolved = plan.on_update(q, d, resolved)
         f = masked(q, equals(q, μ))  # f = q⟨q = μ⟩
         if is_empty(f):
-            raise ValueError(broken_law(s, NONE_OF_THEM))
+            raise ValueError(broken_law(s, NO_MINIMUM))
         resolve(f, q, d, resolved, s)
         q = relaxed(B, s, plan.pull, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
         trace_round(f, minimum=μ, direction=plan.relax, resolved=resolved)

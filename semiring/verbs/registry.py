@@ -49,7 +49,7 @@ class Verb(Generic[P, R]):
 
     Args:
         public: the function, which calls `verb.find(type(A), A.device)`. Its `**rule`, if it has that, becomes the
-            parameters of the write rule, in its signature and its documentation.
+            parameters that `shared` declares, in its signature and its documentation.
 
     Attributes:
         cells: what is registered, by (format, backend).
@@ -64,6 +64,8 @@ class Verb(Generic[P, R]):
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
     """Every verb by name."""
+    shared: ClassVar[type] = Write
+    """The dataclass of the parameters that verbs share, and of their documentation."""
     fuses: ClassVar[bool] = False
     """True for a `Fusible`, which takes `fused`, and of which `explain` tells runs instead of calls."""
 
@@ -76,26 +78,32 @@ class Verb(Generic[P, R]):
         self.name = public.__name__
         self.public = public
         self.__signature__ = inspect.signature(public)
-        if "rule" in self.__signature__.parameters:
-            self._spell_out_rule()
+        if list(self.__signature__.parameters.values())[-1].kind is inspect.Parameter.VAR_KEYWORD:
+            self._spell_out()
         self.keywords = self.__signature__.parameters.keys()
         self.cells: dict[tuple[type, str], Implementation] = {}
         self.needs: dict[tuple[type, str], Needs] = {}
         if not self.fuses:
             type(self).all[self.name] = self
 
-    def _spell_out_rule(self) -> None:
-        """Put the parameters of the write rule in the place of `**rule`, annotated as its TypedDict annotates them."""
+    def _spell_out(self) -> None:
+        """Put the parameters that `shared` declares in the place of `**rule`, annotated as its TypedDict has them."""
         *own, rule = self.__signature__.parameters.values()
-        into = self.public.__globals__[rule.annotation.removeprefix("Unpack[").removesuffix("]")]
+        into = self.public.__globals__[rule.annotation.removeprefix("Unpack[").rstrip("]").partition("[")[0]]
         types = {name: annotation.__forward_arg__ for name, annotation in into.__annotations__.items()}
         known = [
-            rule.replace(name=part.name, kind=rule.KEYWORD_ONLY, default=part.default, annotation=types[part.name])
-            for part in fields(Write)
+            rule.replace(
+                name=part.name,
+                kind=rule.KEYWORD_ONLY,
+                default=part.default,
+                annotation=types.get(part.name, part.type),
+            )
+            for part in fields(self.shared)
         ]
         self.__signature__ = self.__signature__.replace(parameters=[*own, *known])
-        arguments, *rest = inspect.cleandoc(self.__doc__ or "").partition("\n\nReturns:")
-        self.__doc__ = "".join([arguments, inspect.cleandoc(Write.__doc__ or "").partition("Args:")[2], *rest])
+        text, told = inspect.cleandoc(self.__doc__ or ""), inspect.cleandoc(self.shared.__doc__ or "")
+        arguments, *rest = text.partition("\n\nReturns:" if "\n\nReturns:" in text else "\n\nRaises:")
+        self.__doc__ = "".join([arguments, told.partition("Args:")[2], *rest])
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if kwargs and not kwargs.keys() <= self.keywords:
