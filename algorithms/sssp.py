@@ -66,9 +66,10 @@ def sssp(
     """
     chosen = find_algorithm(algorithm, A, semiring)
     own: dict[str, Any] = {} if delta is None else {"delta": delta}
-    if not own.keys() <= chosen.keywords:
-        chosen.refuse(own)
-    check_delta(delta)
+    if own:
+        if not own.keys() <= chosen.keywords:
+            chosen.refuse(own)
+        check_delta(delta)
     return paths(chosen, A, source, semiring, **own, **query)
 
 

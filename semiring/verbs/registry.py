@@ -30,6 +30,15 @@ Needs = Callable[..., dict[str, int]]
 """A function (A, format) -> bytes, by part, that a product by A in the format takes or keeps beside its vectors."""
 
 
+def enter(table: dict[tuple[type, str], Any], cells: tuple[type | str, ...], entry: Any, name: str) -> None:
+    """Enter it for each format and, after them, each backend; ValueError for a cell that is there already."""
+    backends = [cell for cell in cells if isinstance(cell, str)]
+    for fmt, backend in ((fmt, backend) for fmt in cells if not isinstance(fmt, str) for backend in backends):
+        if (fmt, backend) in table:
+            raise ValueError(f"{name} is implemented for {fmt.__name__} on {backend} already")
+        table[fmt, backend] = entry
+
+
 class Vector:
     """The format, in a verb's table, of dense arrays and SparseVectors.
 
@@ -145,17 +154,11 @@ class Verb(Generic[P, R]):
         needs: what it takes beside its vectors, for `Matrix.footprint`. ValueError for a cell that is there already:
         which of two would serve must not hang on the order of imports.
         """
-        formats = [cell for cell in cells if not isinstance(cell, str)]
-        backends = [cell for cell in cells if isinstance(cell, str)]
 
         def register(implementation: Implementation) -> Implementation:
-            for backend in backends:
-                for fmt in formats:
-                    if (fmt, backend) in self.cells:
-                        raise ValueError(f"{self.name} is implemented for {fmt.__name__} on {backend} already")
-                    self.cells[fmt, backend] = implementation
-                    if needs is not None:
-                        self.needs[fmt, backend] = needs
+            enter(self.cells, cells, implementation, self.name)
+            if needs is not None:
+                enter(self.needs, cells, needs, self.name)
             return implementation
 
         return register
