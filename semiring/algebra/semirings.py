@@ -196,7 +196,8 @@ class Semiring(Portable):
         mul, dtype = self.mul, a.dtype
         if dtype.kind == "i" and mul.saturating is not None and not mul.partial:
             info = np.iinfo(dtype.name)
-            return dtype.type(max(info.min, min(mul.unbounded(int(a), int(b)), info.max)))
+            exact = int(a) + int(b) if self.adds_weights else mul.unbounded(int(a), int(b))
+            return dtype.type(max(info.min, min(exact, info.max)))
         with np.errstate(all="ignore"):
             t = a + b if self.adds_weights else mul.computed(np.asarray([a]), np.asarray([b]))[0]
         return t if t == t else self.zero(t.dtype)
