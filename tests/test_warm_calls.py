@@ -1,4 +1,4 @@
-"""What a call passes, and on a GPU asks of CUDA, once kernels are compiled and what it needs is kept with the matrix."""
+"""What a call passes, and on a GPU asks of CUDA, once kernels are compiled and all it needs is kept with the matrix."""
 
 from __future__ import annotations
 
