@@ -14,13 +14,13 @@ PACKAGES = "formats", "semiring", "algorithms"
 BUDGETS = {
     "formats": 10_900,
     "semiring": 16_940,
-    "algorithms": 29_520,
+    "algorithms": 29_220,
     "algorithms/elimination": 3_860,
     "algorithms/fused/cpu": 5_760,
     "algorithms/fused/cuda": 7_380,
     "algorithms/fused/parts": 1_920,
     "bench": 9_780,
-    "tests": 32_760,
+    "tests": 32_800,
     "docs": 3_840,
 }
 

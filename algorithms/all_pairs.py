@@ -23,10 +23,11 @@ from typing import Any, Literal, overload
 
 from formats import Matrix
 from formats.arrays import DenseRows, IntegerRows, all_of, equals, index_dtype
-from semiring import OPERATORS, MinPlus, Semiring, mxm, reduce, select
+from semiring import MinPlus, Semiring, mxm, reduce, select
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import sums_fit
-from semiring.vectors import block, check_graph, empty_rows, fill, fill_diagonal
+from semiring.vectors import block, empty_rows, fill, fill_diagonal
+from semiring.verbs.checks import check_graph
 
 from .bellman_ford import bellman_ford
 from .shared.parents import as_weights, gains_by_length
@@ -109,7 +110,7 @@ def all_pairs(
 
 
 def blocks_cost_less(A: Matrix) -> bool:
-    """Should n³ steps on blocks take less time than n searches?"""
+    """True if n³ steps on blocks should take less time than n searches."""
     n, backend = A.nrows, A.place.backend
     if backend == "cuda":
         return n <= ALWAYS_ON_GPU or A.nnz * STEPS_AN_ENTRY[backend] >= n * n
@@ -175,7 +176,7 @@ def trees(A: Matrix, D: Any, s: Semiring) -> Any:
     smallest of them is the parent: the argument of DA. Elsewhere the rule of `shortest_path_tree` has more to say.
     """
     one, rounded = s.unit(D.dtype), D.dtype.kind == "f" and s.mul.saturating is not None
-    if s.mul == OPERATORS["plus"] and s.better(one, reduce(A, s.add)):
+    if s.adds_weights and s.better(one, reduce(A, s.add)):
         W: Any = select(A, "offdiag")
         T, parents = mxm(D, W, s, return_argument=True)
         fill_diagonal(T, one)

@@ -21,29 +21,24 @@ Any semiring with a unit and an order serves: MaxMin gives widest paths, MinMax 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never, Unpack
 
 from formats import Matrix
 from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, is_empty, unit
 
 from .shared.cycle_watch import CycleWatch
-from .shared.signatures import Distance, Paths, Vertices
-from .shared.single_source import SourceToAll, Until
+from .shared.signatures import Paths, Shared
+from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
 
-@SourceToAll
+@SourceToAll[Never, Never]
 def bellman_ford(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
-    *,
-    sources: Vertices | None = None,
-    return_parents: bool = False,
-    limit: Distance | None = None,
-    target: int | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Paths:
     """Shortest paths from a source with weights of any sign: the least d with d = e_s ⊕ d A.
 
@@ -51,15 +46,6 @@ def bellman_ford(
         A: (n, n), A[u, v] = weight of the edge u -> v, of any sign.
         source: the vertex to start from, 0 <= source < n.
         semiring: what a path's length is and which is better; any with a unit and an order, or its name.
-        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
-        return_parents: also return the shortest-path tree.
-        limit: distances beyond it are absent.
-        target: stop when this vertex is settled; distances beyond its own are absent.
-        fused: False runs the equations as they are written.
-
-    Returns:
-        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
-        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
 
     Raises:
         NegativeCycle: a cycle that improves paths for ever can be reached; the error has it.
@@ -75,7 +61,7 @@ def bellman_ford(
 
     Source: Bellman 1958 [1]; negative cycles: Cherkassky and Goldberg 1999 [2].
     """
-    return bellman_ford.paths(A, source, semiring, sources, return_parents, limit, target)
+    return paths(bellman_ford, A, source, semiring, **query)
 
 
 bellman_ford.any_sign = True

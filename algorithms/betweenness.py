@@ -36,28 +36,28 @@ from semiring.algebra.semirings import find_semiring
 from semiring.statistics import smallest
 from semiring.vectors import (
     ROUNDING,
-    add_on,
     all_vertices,
-    chosen,
     either,
-    entries_of,
     full,
-    look_up,
+    gather,
+    indices,
+    masked,
+    nonzero,
     ones,
     present,
-    put,
+    scatter,
+    scatter_add,
+    scatter_sub,
     shares,
-    take_off,
     unit,
     unweighted,
-    where,
 )
 from semiring.verbs.fusible import MemoryEstimate
 
 from .distances_in_blocks import blocks_of_distances, has_weights, listed
 from .shared.parents import alike
 from .shared.signatures import Vertices
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
 
@@ -139,7 +139,7 @@ def scaled(total: Any, sources: list[int], normalized: bool, endpoints: bool, wa
         return total * scale(ends if k == n else k)
     others, own = full(total, True, bool), total * scale(k - 1)
     assign(others, False, sources)
-    put(own, others, total * scale(k))
+    scatter(own, others, total * scale(k))
     return own
 
 
@@ -147,13 +147,12 @@ def scaled(total: Any, sources: list[int], normalized: bool, endpoints: bool, wa
 def dependencies(A: Matrix, sources: list[int], weighted: bool, endpoints: bool) -> Any:
     """Σ δ over the sources, but for each source its own; with `endpoints` also the paths that end in a vertex."""
     total = full(all_vertices(A), 0, "float64")
-    with traced("betweenness_centrality", A):
-        if weighted:
-            for s in sources:
-                total += from_one(A, s, endpoints)
-        else:
-            for _, L, led in blocks_of_distances(A, sources, False):
-                total += from_several(unweighted(A), L, led, endpoints)
+    if weighted:
+        for s in sources:
+            total += from_one(A, s, endpoints)
+    else:
+        for _, L, led in blocks_of_distances(A, sources, False):
+            total += from_several(unweighted(A), L, led, endpoints)
     return total
 
 
@@ -186,12 +185,12 @@ def rounds_among(N: Matrix, P: Matrix, d: Any, s: int) -> Any:
     """h: how many edges of P lead to a vertex from one that an edge of N leads to, or from the source s."""
     h, k = full(d, -1, "int32"), 0
     f = vxm(ones(present(d, MinPlus)), N, PlusPair)
-    put(h, unit(P, s, MinPlus), 0)
-    put(h, f, 0)
-    f = where(h == 0)
+    scatter(h, unit(P, s, MinPlus), 0)
+    scatter(h, f, 0)
+    f = nonzero(h == 0)
     while f.nnz:
         k, f = k + 1, vxm(f, P, MinFirst, mask=h >= 0, complement=True)
-        put(h, f, k)
+        scatter(h, f, k)
     return h
 
 
@@ -202,20 +201,20 @@ def from_one(A: Matrix, s: int, endpoints: bool) -> Any:
     if P.nnz:
         h = rounds_among(T, P, d, s)
         T = ewise_add(T, select(P.astype("int32"), tight(MinPlus), row=h, col=h).pattern(), "lor")  # h_u + 1 = h_v
-    waiting = vxm(ones(where(led)), T, PlusPair).to_dense(0)
-    f, order = chosen(unit(A, s, MinPlus).indices, A.nrows), []
+    waiting = vxm(ones(nonzero(led)), T, PlusPair).to_dense(0)
+    f, order = indices(unit(A, s, MinPlus).indices, A.nrows), []
     σ, sums, δ = (full(d, 0, "float64") for _ in range(3))
-    put(σ, f, 1)
+    scatter(σ, f, 1)
     while f.nnz:
         order.append(f)
-        add_on(σ, vxm(entries_of(σ, f), T, PlusFirst))  # σ_v = Σ σ_u
+        scatter_add(σ, vxm(masked(σ, f), T, PlusFirst))  # σ_v = Σ σ_u
         fewer = vxm(ones(f), T, PlusPair)
-        take_off(waiting, fewer)
+        scatter_sub(waiting, fewer)
         trace_round(f, matrix=T)
-        f = chosen(look_up(fewer.indices, look_up(waiting, fewer.indices) == 0), A.nrows)
+        f = indices(gather(fewer.indices, gather(waiting, fewer.indices) == 0), A.nrows)
     share = shares(finite(σ))
     for f in reversed(order):
-        put(δ, f, look_up(σ * sums, f.indices))  # δ_v = σ_v Σ …
-        add_on(sums, vxm(entries_of((1 + δ) * share, f), T.T, PlusFirst))  # Σ (1 + δ_w) / σ_w
-    put(δ, order.pop(0), led.sum() - 1 if endpoints else 0)
+        scatter(δ, f, gather(σ * sums, f.indices))  # δ_v = σ_v Σ …
+        scatter_add(sums, vxm(masked((1 + δ) * share, f), T.T, PlusFirst))  # Σ (1 + δ_w) / σ_w
+    scatter(δ, order.pop(0), led.sum() - 1 if endpoints else 0)
     return δ + (led & (d > 0)) if endpoints else δ

@@ -17,23 +17,12 @@ from typing import Any, Literal
 from formats import Matrix, SparseVector
 from formats.arrays import Array, index_dtype
 from formats.matrix.notation import is_integer
-from semiring.vectors import (
-    all_vertices,
-    as_vertex,
-    element,
-    empty_rows,
-    excluded,
-    fill,
-    flag,
-    full,
-    put,
-    starting_points,
-)
+from semiring.vectors import all_vertices, element, empty_rows, excluded, fill, full, one_hot, scatter
+from semiring.verbs.checks import as_vertex, starting_points
 from semiring.verbs.fusible import MemoryEstimate
 from semiring.verbs.registry import Declined
 
 from .shared.signatures import Search, Searches, Vertices
-from .shared.trace import traced
 from .shared.traversal import Direction, frontiers
 
 LEVEL = "int32"
@@ -105,8 +94,7 @@ def bfs(
             raise ValueError(f"source {start} is not in the subgraph that the mask leaves")
     if sources is None:
         [start] = starts
-        with traced("bfs", A):
-            level, parent = search(A, start, outside, how, deepest, return_parents, *stop)
+        level, parent = search(A, start, outside, how, deepest, return_parents, *stop)
         if end is not None and not stop:
             cut(level, parent, end)
         return (level, parent) if return_parents else level
@@ -114,8 +102,7 @@ def bfs(
     for block in bfs.batch.blocks(A, starts, rows, outside, how, deepest, return_parents):
         if isinstance(block.answer, Declined):
             [start] = block.sources
-            with traced("bfs", A):
-                fill(block.rows, search(A, start, outside, how, deepest, return_parents, *stop))
+            fill(block.rows, search(A, start, outside, how, deepest, return_parents, *stop))
     level, parent = rows
     if end is not None:
         for each in zip(level, parent if return_parents else [None] * len(starts), strict=True):
@@ -133,9 +120,9 @@ def cut(level: Any, parent: Any, target: int) -> None:
     last = element(level, target)
     if last >= 0:
         far = level > last
-        put(level, far, -1)
+        scatter(level, far, -1)
         if parent is not None:
-            put(parent, far, -1)
+            scatter(parent, far, -1)
 
 
 @bfs.equations
@@ -148,7 +135,7 @@ def search(
     return_parents: bool,
     target: int | None = None,
 ) -> tuple[Any, Any]:
-    """(levels, parents) from one source; no parents where nobody asked for them.
+    """Finds (levels, parents) from one source; no parents where nobody asked for them.
 
     outside: (n,) Booleans, where not to go; None for everywhere.  deepest: the last level to find, None for all.
     target: the vertex whose level is the last.
@@ -156,8 +143,8 @@ def search(
     visited = full(all_vertices(A), False, bool) if outside is None else outside.copy()
     level = full(visited, -1, LEVEL)
     parent = full(visited, -1, all_vertices(A).dtype) if return_parents else None
-    for k, f in enumerate(frontiers(A, flag(A, source), visited, how, parent)):  # f' = fA⟨¬visited⟩
-        put(level, f, k)
+    for k, f in enumerate(frontiers(A, one_hot(A, source), visited, how, parent)):  # f' = fA⟨¬visited⟩
+        scatter(level, f, k)
         if k == deepest or (target is not None and element(level, target) >= 0):
             break
     return level, parent

@@ -21,10 +21,11 @@ from formats import Matrix, SparseVector
 from formats.arrays import IntegerVector, concatenated
 from formats.storage.orientation import by_columns, is_symmetric
 from semiring import MinFirst, ewise_add, fusible, vxm
-from semiring.vectors import all_vertices, as_vertex, full, look_up, mark, numbers, put, unweighted
+from semiring.vectors import all_vertices, arange, full, gather, scatter, unweighted
+from semiring.verbs.checks import as_vertex
 from semiring.verbs.fusible import MemoryEstimate
 
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 
 @fusible
@@ -63,24 +64,23 @@ bfs_order.interruptible_from_nnz = 1 << 22  # as each edge is looked at once
 
 @bfs_order.equations
 def queued(A: Matrix, source: int, both_ways: bool) -> tuple[Any, Any]:
-    """(the order, the parents)."""
+    """Finds (the order, the parents)."""
     P, n, ids = unweighted(A), A.nrows, all_vertices(A)
     turned = unweighted(by_columns(A)).T if both_ways and not is_symmetric(A, pattern=True) else None
     visited, parent = full(ids, False, bool), full(ids, -1, ids.dtype)
-    level, levels = numbers(ids, 1) + source, []
-    with traced("bfs_order", A):
-        while level.size:
-            mark(visited, level)
-            levels.append(level)
-            position = 2 * numbers(ids, level.size).astype("int64")
-            f = SparseVector(level, position, n)
-            t = vxm(f, P, MinFirst, mask=visited, complement=True)  # t = f A⟨¬visited⟩
-            if turned is not None:
-                f = SparseVector(level, position + 1, n)
-                t = ewise_add(t, vxm(f, turned, MinFirst, mask=visited, complement=True), MinFirst)
-            trace_round(f)
-            put(parent, t, look_up(level, t.values // 2))
-            keys = t.values * n + t.indices
-            keys.sort()
-            level = (keys % n).astype(ids.dtype)
+    level, levels = arange(ids, 1) + source, []
+    while level.size:
+        scatter(visited, level, True)
+        levels.append(level)
+        position = 2 * arange(ids, level.size).astype("int64")
+        f = SparseVector(level, position, n)
+        t = vxm(f, P, MinFirst, mask=visited, complement=True)  # t = f A⟨¬visited⟩
+        if turned is not None:
+            f = SparseVector(level, position + 1, n)
+            t = ewise_add(t, vxm(f, turned, MinFirst, mask=visited, complement=True), MinFirst)
+        trace_round(f)
+        scatter(parent, t, gather(level, t.values // 2))
+        keys = t.values * n + t.indices
+        keys.sort()
+        level = (keys % n).astype(ids.dtype)
     return concatenated(levels), parent

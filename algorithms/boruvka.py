@@ -27,24 +27,13 @@ from formats import COO, Matrix, SparseVector
 from formats.arrays import IntegerVector as Labels
 from formats.preparation.weights import edge_numbers
 from semiring import MinFirst, MinSecond, differs, ewise_add, mxv, select, vxm
-from semiring.vectors import (
-    all_vertices,
-    check_graph,
-    full,
-    look_up,
-    mark,
-    membership,
-    numbers,
-    present,
-    put,
-    renumbered,
-    roots,
-)
+from semiring.vectors import all_vertices, arange, full, gather, membership, present, renumbered, roots, scatter
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .shared.entries import edge_places
 from .shared.signatures import Forest
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 
 @Forest
@@ -99,16 +88,15 @@ boruvka.memory = MemoryEstimate(fused=(56, 20), equations=(96, 60))
 
 @boruvka.equations
 def forest(A: Matrix, symmetrize: bool, with_labels: bool) -> tuple[Any, Any]:
-    """(the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
+    """Finds (the forest's edges, the smallest vertex of each vertex's tree); no labels where nobody asked for them."""
     E = undirected_edges(A, symmetrize=symmetrize)
     K = keyed(E, A)
-    with traced("boruvka", A):
-        chosen, tree = _forest(K, E.rows, E.cols)
+    chosen, tree = _forest(K, E.rows, E.cols)
     F = edges_where(E, chosen)
     if not with_labels:
         return F, None
     vertices = all_vertices(A)
-    return F, look_up(vxm(vertices, membership(tree, A.nrows), MinFirst), tree)
+    return F, gather(vxm(vertices, membership(tree, A.nrows), MinFirst), tree)
 
 
 def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
@@ -119,15 +107,15 @@ def _forest(K: Matrix, u: Any, v: Any) -> tuple[Any, Any]:
         b = lightest_of_each(K, tree, trees)
         trace_round(b, direction="pull", edges=K.nnz, phase="search")
         e = edge_numbers(b.values)
-        mark(chosen, e)
-        at_u, at_v = (look_up(tree, look_up(x, e)) for x in (u, v))
+        scatter(chosen, e, True)
+        at_u, at_v = (gather(tree, gather(x, e)) for x in (u, v))
         other = at_u + at_v - b.indices  # the tree at the other end of b_t
         p = hooked(b.indices, other, trees)
         trace_round(b, phase="cycles", edges=0)
         p = roots(p)  # p = p∘p
         trace_round(b, phase="merge", edges=0)
         number, trees = renumbered(p)
-        tree = look_up(number, tree)
+        tree = gather(number, tree)
         trace_round(b, phase="renumber", edges=0)
         looked_at = K.nnz
         K = select(K, differs, row=tree, col=tree)  # K⟨trees differ⟩
@@ -144,9 +132,9 @@ def lightest_of_each(K: Matrix, tree: Any, trees: int) -> Any:
 
 def hooked(trees: Any, others: Any, count: int) -> Any:
     """p: each tree's parent is the tree it chose; of two that chose each other, the smaller is a root."""
-    t = numbers(trees, count)
+    t = arange(trees, count)
     p = t.copy()
-    put(p, SparseVector.trusted(trees, others, count))
-    mutual = (look_up(p, p) == t) & (t < p)
-    put(p, mutual, t)
+    scatter(p, SparseVector.trusted(trees, others, count))
+    mutual = (gather(p, p) == t) & (t < p)
+    scatter(p, mutual, t)
     return p

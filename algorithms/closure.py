@@ -15,7 +15,7 @@ from formats import Matrix
 from formats.arrays import DenseRows, all_of, equals
 from semiring import Law, MinPlus, Semiring
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import check_graph
+from semiring.verbs.checks import check_graph
 from semiring.verbs.operands import common_dtype, typed_matrix
 
 from .all_pairs import SMALLEST, all_pairs, check_memory, close

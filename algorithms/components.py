@@ -17,7 +17,8 @@ from formats import Matrix
 from formats.arrays import IntegerVector
 from formats.storage.orientation import is_symmetric
 from semiring import MinFirst, MinSecond, ewise_add, mxv, vxm
-from semiring.vectors import all_vertices, check_graph, membership, roots, unweighted, where
+from semiring.vectors import all_vertices, membership, nonzero, roots, unweighted
+from semiring.verbs.checks import check_graph
 
 from .shared.trace import trace_round
 
@@ -51,7 +52,7 @@ def components(A: Matrix) -> IntegerVector:
             near = ewise_add(near, vxm(f, P, MinFirst), MinFirst)  # … or p_ji
         hooks = vxm(near, membership(f, n), MinFirst)  # m_r = min n_i: f_i = r
         lower = ewise_add(f, ewise_add(near, hooks, MinFirst), MinFirst)  # f ∧ n ∧ m
-        improved = where(lower != f)
+        improved = nonzero(lower != f)
         trace_round(improved, phase="components", edges=P.nnz)
         if improved.nnz == 0:
             return f

@@ -18,11 +18,12 @@ from formats import Matrix
 from formats.arrays import IntegerVector
 from semiring import fusible, reduce, vxm
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import at, check_graph, chosen, count, degrees, full, look_up, ones, put, take_off, where
+from semiring.vectors import degrees, full, gather, indices, masked, nonzero, nvals, ones, scatter, scatter_sub
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .shared.edges import undirected_pattern
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 PlusPair = find_semiring("plus_pair")
 
@@ -63,15 +64,14 @@ def cores(A: Matrix, symmetrize: bool) -> Any:
     S = undirected_pattern(A, symmetrize)
     d = degrees(S).copy()
     core, alive, k = full(d, 0, d.dtype), full(d, True, bool), 0
-    with traced("core_number", S):
-        while count(alive):
-            k = max(k, int(reduce(at(d, alive), "min")))
-            f = where(alive & (d <= k))
-            while f.nnz:
-                put(core, f, k)
-                put(alive, f, False)
-                fewer = vxm(ones(f), S, PlusPair, mask=alive)
-                take_off(d, fewer)  # d = d - f S
-                trace_round(f, phase="peel")
-                f = chosen(look_up(fewer.indices, look_up(d, fewer.indices) <= k), len(d))
+    while nvals(alive):
+        k = max(k, int(reduce(masked(d, alive), "min")))
+        f = nonzero(alive & (d <= k))
+        while f.nnz:
+            scatter(core, f, k)
+            scatter(alive, f, False)
+            fewer = vxm(ones(f), S, PlusPair, mask=alive)
+            scatter_sub(d, fewer)  # d = d - f S
+            trace_round(f, phase="peel")
+            f = indices(gather(fewer.indices, gather(d, fewer.indices) <= k), len(d))
     return core

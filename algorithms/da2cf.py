@@ -18,31 +18,27 @@ bottlenecks, LorLand reachability.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never, Unpack
 
 from formats import Matrix, SparseVector
+from formats.arrays import equals
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
-from semiring.vectors import densified, entries_equal, full, is_empty, put, unit
+from semiring.vectors import densified, full, is_empty, masked, scatter, unit
 
 from .shared.errors import broken_law
-from .shared.signatures import Distance, Paths, Vertices
-from .shared.single_source import SourceToAll, Until
+from .shared.signatures import Paths, Shared
+from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
-NONE_OF_THEM = "the best of some distances is none of them"
+NO_MINIMUM = "the best of some distances is none of them"
 
 
-@SourceToAll
+@SourceToAll[Never, Never]
 def da2cf(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
-    *,
-    sources: Vertices | None = None,
-    return_parents: bool = False,
-    limit: Distance | None = None,
-    target: int | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Paths:
     """Shortest paths from a source by compound frontiers: all vertices at the smallest distance are settled at once.
 
@@ -50,15 +46,6 @@ def da2cf(
         A: (n, n), A[u, v] = weight of the edge u -> v, non-negative.
         source: the vertex to start from, 0 <= source < n.
         semiring: what a path's length is and which is better; any in which no edge improves a path, or its name.
-        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
-        return_parents: also return the shortest-path tree.
-        limit: distances beyond it are absent.
-        target: stop when this vertex is settled; distances beyond its own are absent.
-        fused: False runs the equations as they are written.
-
-    Returns:
-        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
-        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
 
     Raises:
         OverflowError: a finite distance does not fit the dtype.
@@ -76,7 +63,7 @@ def da2cf(
 
     Source: Martín, Torres, Gavilanes 2009 [1].
     """
-    return da2cf.paths(A, source, semiring, sources, return_parents, limit, target)
+    return paths(da2cf, A, source, semiring, **query)
 
 
 da2cf.in_order = True
@@ -91,9 +78,9 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
         μ = reduce(q, s)  # μ = ⊕ q
         if until.passed(d, μ):
             return d
-        f = entries_equal(q, μ)  # f = q⟨q = μ⟩
+        f = masked(q, equals(q, μ))  # f = q⟨q = μ⟩
         if is_empty(f):
-            raise ValueError(broken_law(s, NONE_OF_THEM))
+            raise ValueError(broken_law(s, NO_MINIMUM))
         resolve(f, q, d, resolved, s)  # d = d ⊕ f
         ewise_add(q, vxm(f, A, s, mask=resolved, complement=True), s, out=q)  # q = q ⊕ fA⟨unresolved⟩
         trace_round(f, minimum=μ)
@@ -102,5 +89,5 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
 def resolve(f: SparseVector, q: Any, d: Any, resolved: Any, s: Semiring) -> None:
     """The frontier's distances are final: d = d ⊕ f, and it leaves q."""
     ewise_add(d, f, s, out=d)
-    put(q, f, s.zero(q.dtype))
-    put(resolved, f, True)
+    scatter(q, f, s.zero(q.dtype))
+    scatter(resolved, f, True)

@@ -22,33 +22,29 @@ order, one above every distance Bellman-Ford's rounds. Every bucket settles a ve
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import Any, Never, Unpack
 
 from formats import Matrix, SparseVector
 from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
-from semiring.vectors import densified, is_empty, present, product, put, unit
+from semiring.vectors import densified, is_empty, present, scatter, unit
 
 from .shared.bucket_width import bucket_width, check_delta
-from .shared.signatures import Distance, Paths, Rule, Vertices
-from .shared.single_source import ByBuckets, Until
+from .shared.signatures import Distance, Paths, Rule, Shared
+from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
 SPLIT: Fact[tuple[Any, Matrix, Matrix]] = Fact("a width, and the light and heavy edges that it makes")
 
 
-@ByBuckets
+@SourceToAll[Distance | Rule | None, Never]
 def delta_stepping(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
     delta: Distance | Rule | None = None,
-    sources: Vertices | None = None,
-    return_parents: bool = False,
-    limit: Distance | None = None,
-    target: int | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Paths:
     """Shortest paths from a source with non-negative weights, a bucket of distances at a time.
 
@@ -58,15 +54,6 @@ def delta_stepping(
         semiring: min-plus.
         delta: the width of a bucket, a positive number, or a rule for it: "median" or "mean" of the weights,
             "max/degree", the largest weight over the largest degree, or None for what suits the graph.
-        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
-        return_parents: also return the shortest-path tree.
-        limit: distances beyond it are absent.
-        target: stop when this vertex is settled; distances beyond its own are absent.
-        fused: False runs the equations as they are written.
-
-    Returns:
-        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
-        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
 
     Raises:
         OverflowError: a finite distance does not fit the dtype.
@@ -83,9 +70,8 @@ def delta_stepping(
 
     Source: Meyer and Sanders 2003 [1].
     """
-    if delta is not None:
-        check_delta(delta)
-    return delta_stepping.paths(A, source, semiring, sources, return_parents, limit, target, delta=delta)
+    check_delta(delta)
+    return paths(delta_stepping, A, source, semiring, delta=delta, **query)
 
 
 delta_stepping.takes = (MinPlus,)
@@ -102,7 +88,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any =
         μ = reduce(q, s)  # μ = ⊕ q
         if until.passed(d, μ):
             return d
-        top = until.capped(d, product(μ, Δ, s))
+        top = until.capped(d, s.product(μ, Δ))
         f = present(select(q, no_worse(s), top, semiring=s), s)  # f = q⟨q ≤ μ + Δ⟩
         r = f
         while not is_empty(f):
@@ -111,7 +97,7 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until, *, delta: Any =
             f = select(t, no_worse(s), top)  # f = t⟨t ≤ μ + Δ⟩
             r = ewise_add(r, f, s)  # r = r ⊕ f
             ewise_add(q, t, s, out=q)
-        put(q, r, s.zero(q.dtype))
+        scatter(q, r, s.zero(q.dtype))
         ewise_add(q, improve(d, vxm(r, H, s), s), s, out=q)  # t = rH⟨rH < d⟩
 
 
@@ -123,7 +109,7 @@ def improve(d: Any, t: SparseVector, s: Semiring) -> SparseVector:
 
 
 def split_at(A: Matrix, Δ: Any) -> tuple[Matrix, Matrix]:
-    """(light edges, heavy edges), kept with A for the next source; of several Δ, those of the last."""
+    """Splits A into (light edges, heavy edges), kept with it for the next source; of several Δ, those of the last."""
     kept = A.take(SPLIT)
     L, H = kept[1:] if kept is not None and kept[0] == Δ else (select(A, "<=", Δ), select(A, ">", Δ))
     A.keep(SPLIT, lambda: (Δ, L, H))

@@ -14,30 +14,26 @@ with a unit and an order in which no edge makes a path better.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never, Unpack
 
 from formats import Matrix
+from formats.arrays import equals
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
-from semiring.vectors import densified, entries_equal, first_entry, full, is_empty, unit
+from semiring.vectors import densified, first_entry, full, is_empty, masked, unit
 
-from .da2cf import NONE_OF_THEM, resolve
+from .da2cf import NO_MINIMUM, resolve
 from .shared.errors import broken_law
-from .shared.signatures import Distance, Paths, Vertices
-from .shared.single_source import SourceToAll, Until
+from .shared.signatures import Paths, Shared
+from .shared.single_source import SourceToAll, Until, paths
 from .shared.trace import trace_round
 
 
-@SourceToAll
+@SourceToAll[Never, Never]
 def dijkstra(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
-    *,
-    sources: Vertices | None = None,
-    return_parents: bool = False,
-    limit: Distance | None = None,
-    target: int | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Paths:
     """Shortest paths from a source, one vertex a round as written: n rounds of O(n) work. Fused, it relaxes as `sssp`.
 
@@ -45,15 +41,6 @@ def dijkstra(
         A: (n, n), A[u, v] = weight of the edge u -> v, non-negative.
         source: the vertex to start from, 0 <= source < n.
         semiring: what a path's length is and which is better; any in which no edge improves a path, or its name.
-        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
-        return_parents: also return the shortest-path tree.
-        limit: distances beyond it are absent.
-        target: stop when this vertex is settled; distances beyond its own are absent.
-        fused: False runs the equations as they are written.
-
-    Returns:
-        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
-        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
 
     Raises:
         OverflowError: a finite distance does not fit the dtype.
@@ -69,7 +56,7 @@ def dijkstra(
 
     Source: Dijkstra 1959 [1].
     """
-    return dijkstra.paths(A, source, semiring, sources, return_parents, limit, target)
+    return paths(dijkstra, A, source, semiring, **query)
 
 
 @dijkstra.equations
@@ -82,9 +69,9 @@ def distances(A: Matrix, source: int, s: Semiring, until: Until) -> Any:
         μ = reduce(q, s)  # μ = ⊕ q
         if until.passed(d, μ):
             return d
-        f = first_entry(entries_equal(q, μ))
+        f = first_entry(masked(q, equals(q, μ)))
         if is_empty(f):
-            raise ValueError(broken_law(s, NONE_OF_THEM))
+            raise ValueError(broken_law(s, NO_MINIMUM))
         resolve(f, q, d, settled, s)
         t = vxm(f, A, s, mask=settled, complement=True)
         ewise_add(q, t, s, out=q)  # q = q ⊕ fA⟨unsettled⟩

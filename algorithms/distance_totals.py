@@ -16,14 +16,15 @@ from typing import NamedTuple
 from formats import Matrix
 from formats.arrays import DenseVector, IntegerVector
 from semiring import fusible
-from semiring.vectors import all_vertices, check_graph, either, full, shares
+from semiring.vectors import all_vertices, either, full, shares
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .distances_in_blocks import blocks_of_distances, joined
 
 
 class Totals(NamedTuple):
-    """(n,) each, on the matrix's device; int64, but `inverse`, which is float64."""
+    """Totals of each vertex, (n,) each, on the matrix's device; int64, but `inverse`, which is float64."""
 
     reached: IntegerVector
     total: IntegerVector
@@ -33,7 +34,7 @@ class Totals(NamedTuple):
 
 @fusible
 def distance_totals(A: Matrix, *, fused: bool = True) -> Totals:
-    """Of each vertex, over those that lead to it: how many, their distances, and one over these; and how far it leads.
+    """Counts the vertices that lead to each one, sums their distances, and one over these; finds how far it leads.
 
     Args:
         A: (n, n), an entry A[u, v] is the edge u -> v, whatever its value.

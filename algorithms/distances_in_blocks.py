@@ -9,7 +9,7 @@ from typing import Any
 from formats import Matrix
 from formats.arrays import concatenated
 from semiring import MinPlus
-from semiring.vectors import check_graph, starting_points
+from semiring.verbs.checks import check_graph, starting_points
 
 from .bfs import bfs
 from .shared.signatures import Vertices
@@ -29,7 +29,7 @@ def listed(A: Matrix, vertices: Vertices | None) -> list[int]:
 
 
 def blocks_of_distances(A: Matrix, sources: list[int], weighted: bool) -> Iterator[tuple[list[int], Any, Any]]:
-    """(sources, distances, where there are any): some of the sources at a time, with a row for each, in their order.
+    """Yields (sources, distances, where there are any): some sources at a time, with a row for each, in their order.
 
     weighted: False counts edges.
     """
@@ -44,7 +44,7 @@ def blocks_of_distances(A: Matrix, sources: list[int], weighted: bool) -> Iterat
 
 
 def has_weights(A: Matrix, weighted: bool) -> bool:
-    """Do values count, and are there any but True?"""
+    """True if values count, and there are any but True."""
     return weighted and A.dtype != bool
 
 

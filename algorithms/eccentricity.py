@@ -21,7 +21,8 @@ from formats import Matrix
 from formats.arrays import DenseVector, all_of
 from formats.storage.orientation import is_symmetric
 from semiring import MinPlus, assign, ewise_add
-from semiring.vectors import ROUNDING, all_vertices, check_graph, count, degrees, either, full, saturated_sum
+from semiring.vectors import ROUNDING, all_vertices, degrees, either, full, nvals, saturated_sum
+from semiring.verbs.checks import check_graph
 
 from .distance_totals import distance_totals
 from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed
@@ -115,14 +116,14 @@ def bounded(A: Matrix, weighted: bool, *, every: bool) -> Any:
         assign(lower, e, [v])
         assign(upper, e, [v])
         left = (lower < upper) & (every | (upper > lower.max()))
-        if not count(left):
+        if not nvals(left):
             return lower
         v = int(either(left, upper, -1).argmax() if turn else either(left, lower, far).argmin())
         turn = not turn
 
 
 def is_rounded(A: Matrix, weighted: bool) -> bool:
-    """Are distances sums of floats, which depend on the end from which they are added?"""
+    """True if distances are sums of floats, which depend on the end from which they are added."""
     return weighted and A.dtype.kind == "f"
 
 

@@ -1,4 +1,4 @@
-"""Is what Python imports as `semiring` ours? A user's own file of that name, beside his script, is found before it."""
+"""Refuses a `semiring` that is not ours: a user's own file of that name, beside his script, is found before it."""
 
 from __future__ import annotations
 

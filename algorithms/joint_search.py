@@ -17,7 +17,7 @@ from formats import CSR, Matrix
 from formats.arrays import concatenated, index_dtype
 from formats.storage.orientation import compressed
 from semiring import Semiring, fusible
-from semiring.vectors import all_vertices, look_up, put
+from semiring.vectors import all_vertices, gather, scatter
 
 from .shared.parents import shortest_path_tree
 from .sssp import sssp
@@ -27,7 +27,7 @@ from .sssp import sssp
 def joint_search(
     A: Matrix, starts: Any, semiring: Semiring, limit: Any, return_parents: bool, *, fused: bool = True
 ) -> tuple[Any, Any]:
-    """(distances from the nearest starting point, parents with the "nearest" rule for ties, -1 at starting points).
+    """Finds (distances from the nearest starting point, parents by the "nearest" rule, -1 at starting points).
 
     starts: (k,) ascending vertices, on A's device.  limit: distances beyond it are absent; None for all.
     return_parents: otherwise there are none.
@@ -37,18 +37,18 @@ def joint_search(
 
 @joint_search.equations
 def search(A: Matrix, starts: Any, s: Semiring, limit: Any, return_parents: bool) -> tuple[Any, Any]:
-    """(distances, parents)."""
+    """Finds (distances, parents)."""
     J, ids = with_joint_source(A, starts, s), all_vertices(A)
     d: Any = sssp(J, A.nrows, s, limit=limit)  # d' = d'A' ⊕ e_n
-    return look_up(d, ids), joint_parents(J, d, s) if return_parents else None
+    return gather(d, ids), joint_parents(J, d, s) if return_parents else None
 
 
 def joint_parents(J: CSR, d: Any, s: Semiring) -> Any:
     """The parents of all vertices but the one more, -1 where that was the parent."""
     n = J.nrows - 1
     parent: Any = shortest_path_tree(J, d, n, s, ties="nearest")
-    put(parent, parent == n, -1)
-    return look_up(parent, all_vertices(J) < n)
+    scatter(parent, parent == n, -1)
+    return gather(parent, all_vertices(J) < n)
 
 
 def with_joint_source(A: Matrix, starts: Any, semiring: Semiring) -> CSR:

@@ -23,10 +23,11 @@ from formats.matrix.notation import is_integer
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add, mxm, reduce
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import all_vertices, check_graph, either, membership, unweighted, where
-from semiring.verbs.explanation import definitions_only
+from semiring.vectors import all_vertices, either, membership, nonzero, unweighted
+from semiring.verbs.checks import check_graph
+from semiring.verbs.explanation import definitions_only, recorded
 
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 PlusFirst = find_semiring("plus_first")
 
@@ -64,12 +65,12 @@ def label_propagation(A: Matrix, *, max_iter: int = 10, symmetrize: bool = False
     if max_iter < 0:
         raise ValueError(f"max_iter must not be negative, got {max_iter}")
     S, f = both_directions(A, "max" if symmetrize else "plus"), all_vertices(A)
-    with nullcontext() if fused else definitions_only("fused=False"), traced("label_propagation", S):
+    with nullcontext() if fused else definitions_only("fused=False"), recorded("label_propagation", S):
         for _ in range(max_iter):
             H = compressed(membership(f, A.nrows), 0).astype(S.dtype)
             _, most = reduce(mxm(S, H, PlusFirst), "max", axis=1, return_argument=True)  # argmax_l c_vl: C = S H
             new = either(most < 0, f, most).astype(f.dtype)
-            changed, f = where(new != f), new
+            changed, f = nonzero(new != f), new
             trace_round(changed, phase="propagate", edges=S.nnz)
             if changed.nnz == 0:
                 break

@@ -20,11 +20,12 @@ from formats.storage.orientation import by_columns
 from semiring import PlusTimes, fusible, mxv, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.statistics import largest, smallest
-from semiring.vectors import all_vertices, check_graph, full, look_up, shares, unweighted, where
+from semiring.vectors import all_vertices, full, gather, nonzero, shares, unweighted
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 SMALLEST = 1e-307
-"""Of what is larger, one over it is finite."""
+"""The smallest degree above which one over it is finite."""
 
 PlusFirst, PlusSecond = find_semiring("plus_first"), find_semiring("plus_second")
 
@@ -92,10 +93,10 @@ def ranks(A: Matrix, v: Any, alpha: float, enough: float, max_iter: int) -> Any:
     W = by_columns(A)
     x = full(all_vertices(A), 1 / A.nrows, "float64")
     r = weight_leaving(W)
-    ends, followed = where(r == 0).indices, alpha * shares(r)  # α ⊘ r, 0 where nothing leaves
+    ends, followed = nonzero(r == 0).indices, alpha * shares(r)  # α ⊘ r, 0 where nothing leaves
     for _ in range(max_iter):
         y = vxm(x * followed, W, PlusTimes if A.dtype != bool else PlusFirst)
-        y += (alpha * look_up(x, ends).sum() + (1 - alpha)) * v
+        y += (alpha * gather(x, ends).sum() + (1 - alpha)) * v
         x -= y
         moved, x = float(abs(x).sum()), y
         if moved < enough:

@@ -34,28 +34,27 @@ from semiring import MinFirst, ewise_add, fusible, select, vxm, within
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import (
     all_vertices,
-    at,
-    check_graph,
-    chosen,
-    count,
+    arange,
     degrees,
-    flags,
     full,
+    gather,
     hashed,
-    look_up,
+    indices,
+    masked,
     membership,
-    numbers,
+    nonzero,
+    nvals,
     ones,
-    put,
-    take_off,
+    scatter,
+    scatter_sub,
     unweighted,
-    where,
 )
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .components import components
 from .shared.chains import without_chains
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 from .shared.traversal import Direction, frontiers
 
 FEW = 1 / 8
@@ -91,8 +90,7 @@ def scc(A: Matrix, *, weak: bool = False, fused: bool = True) -> IntegerVector:
     Source: Fleischer, Hendrickson, Pınar 2000 [1]; trimming [2]; several at once [3]; pivots [4].
     """
     check_graph(A)
-    with traced("scc", A):
-        return strong_components(A, weak)
+    return strong_components(A, weak)
 
 
 scc.memory = MemoryEstimate(fused=(54, 9), equations=(64, 36))
@@ -106,7 +104,7 @@ def strong_components(A: Matrix, weak: bool) -> Any:
         return components(A)
     S = without_loops(A)
     chains = without_chains(S)
-    trace_round(lambda: where(all_vertices(A) >= 0), phase="prepare", edges=A.nnz)
+    trace_round(lambda: nonzero(all_vertices(A) >= 0), phase="prepare", edges=A.nnz)
     if chains is None:
         return _forward_backward(S)
     return chains.joined(_forward_backward(chains.rest))
@@ -122,20 +120,20 @@ def _forward_backward(A: Matrix) -> Any:
     colour, rounds = full(label, 0, label.dtype), 0  # at first, one subgraph
     while True:
         trimmed(S, alive)
-        if not count(alive):
+        if not nvals(alive):
             return label
         key = hashed(label, rounds) if rounds else degrees(S) * degrees(S.T)
         pivots = best_of_each(colour, alive, key)
         trace_round(pivots, phase="pivots", edges=0)
         F = reached(S, pivots, alive, "forward")
         B = reached(S.T, pivots, alive, "backward")
-        C = where(F & B)
+        C = nonzero(F & B)
         smallest = vxm(C, membership(colour, A.nrows), MinFirst).to_dense(0)  # of each colour's component
-        put(label, C, look_up(smallest, look_up(colour, C.indices)))
-        put(alive, C, False)
+        scatter(label, C, gather(smallest, gather(colour, C.indices)))
+        scatter(alive, C, False)
         part = ((F + 2 * B + 1) * alive - 1).astype(label.dtype)  # 0 to 3, or -1 where nothing is left to find
-        few = count(alive) < A.nrows * FEW  # then their rows are taken out first
-        left = select(unweighted(S), within, row=at(part, alive) if few else part, col=part)  # S⟨part_i = part_j⟩
+        few = nvals(alive) < A.nrows * FEW  # then their rows are taken out first
+        left = select(unweighted(S), within, row=masked(part, alive) if few else part, col=part)  # S⟨part_i = part_j⟩
         trace_round(C, phase="cut", edges=S.nnz)
         if S is not A:
             S.forget()
@@ -149,25 +147,25 @@ def trimmed(S: Matrix, alive: Any) -> None:
     """
     rows, columns = unweighted(by_rows(S)), unweighted(by_columns(S).T)
     leads, led_to = degrees(S).copy(), degrees(S.T).copy()
-    alone = where(alive & ((leads == 0) | (led_to == 0)))
+    alone = nonzero(alive & ((leads == 0) | (led_to == 0)))
     while alone.nnz:
-        put(alive, alone, False)
+        scatter(alive, alone, False)
         fewer_in, fewer_out = (vxm(ones(alone), M, PlusPair) for M in (rows, columns))
-        take_off(led_to, fewer_in)
-        take_off(leads, fewer_out)
+        scatter_sub(led_to, fewer_in)
+        scatter_sub(leads, fewer_out)
         trace_round(alone, phase="trim", matrix=S)
         touched = ewise_add(fewer_in, fewer_out, PlusPair).indices
-        out = look_up(alive, touched) & ((look_up(leads, touched) == 0) | (look_up(led_to, touched) == 0))
-        alone = chosen(look_up(touched, out), len(alive))
+        out = gather(alive, touched) & ((gather(leads, touched) == 0) | (gather(led_to, touched) == 0))
+        alone = indices(gather(touched, out), len(alive))
 
 
 def best_of_each(colour: Any, alive: Any, key: Any) -> Any:
     """The pivot of every colour that has living vertices: that of the largest key, of several the smallest."""
-    groups, ids = membership(colour, len(colour)), numbers(colour, len(colour))
-    best = vxm(at(key, alive), groups, "max_first").to_dense(-1)
-    top = alive & (key == look_up(best, colour))
-    first = vxm(at(ids, top), groups, MinFirst).to_dense(-1)
-    return flags(where(top & (ids == look_up(first, colour))))
+    groups, ids = membership(colour, len(colour)), arange(colour, len(colour))
+    best = vxm(masked(key, alive), groups, "max_first").to_dense(-1)
+    top = alive & (key == gather(best, colour))
+    first = vxm(masked(ids, top), groups, MinFirst).to_dense(-1)
+    return ones(nonzero(top & (ids == gather(first, colour))), bool)
 
 
 def reached(S: Matrix, pivots: Any, alive: Any, phase: str) -> Any:

@@ -33,7 +33,8 @@ from formats.matrix.notation import is_integer
 from formats.storage.orientation import by_columns
 from semiring import MinPlus, extract
 from semiring.statistics import smallest
-from semiring.vectors import as_vertex, either, element, look_up, put, unweighted, where
+from semiring.vectors import either, element, gather, nonzero, scatter, unweighted
+from semiring.verbs.checks import as_vertex
 
 from .bfs import bfs
 from .core_number import core_number
@@ -48,7 +49,7 @@ TRIED = 256
 BLOCK = 512
 """Vertices of a path that are copied with each one that is added."""
 ROUNDED = 2.0**-40
-"""What sums of floats may differ by, relative to them, when paths are added from their other ends."""
+"""The relative difference that sums of floats may have, when paths are added from their other ends."""
 LISTED = 250
 """Bytes of an edge in Python's dictionaries."""
 
@@ -95,7 +96,7 @@ def shortest_simple_paths(A: Matrix, source: int, target: int, k: int, *, weight
     if element(total, s) == inf:
         return []
     U = min(bound(total, before, after, k) * (1 + ROUNDED), float_info.max)
-    vertices = where(total <= U).indices
+    vertices = nonzero(total <= U).indices
     if U == float_info.max:
         vertices = without_dead_ends(A, vertices, s, t)
     edges, rest = within(A if weighted else unweighted(A), d, r, vertices, U)
@@ -103,7 +104,7 @@ def shortest_simple_paths(A: Matrix, source: int, target: int, k: int, *, weight
 
 
 def searched(A: Matrix, source: int, weighted: bool) -> tuple[Any, Any, Any]:
-    """(distances, where there are any, parents) from a vertex."""
+    """Finds (distances, where there are any, parents) from a vertex."""
     if weighted:
         d, parent = sssp(A, source, return_parents=True)
         return d, d != MinPlus.zero(d.dtype), parent
@@ -116,12 +117,12 @@ def bound(total: Any, before: Any, after: Any, k: int) -> float:
 
     total: of the shortest way through each vertex.  before, after: the vertices that come before and after it.
     """
-    through = where((total < inf) & (before != after))  # elsewhere the way goes back as it came
-    totals = look_up(total, through.indices)
+    through = nonzero((total < inf) & (before != after))  # elsewhere the way goes back as it came
+    totals = gather(total, through.indices)
     order, tried, found, seen = totals.argsort(), 0, set[tuple[int, ...]](), set[int]()
     before, after = to_device(before, "cpu"), to_device(after, "cpu")
     for length, v in zip(
-        *(to_device(look_up(x, order), "cpu").tolist() for x in (totals, through.indices)), strict=True
+        *(to_device(gather(x, order), "cpu").tolist() for x in (totals, through.indices)), strict=True
     ):
         if v not in seen:
             reverse = path(after, v)
@@ -140,21 +141,21 @@ def without_dead_ends(A: Matrix, vertices: Any, source: Any, target: Any) -> Any
     """Source, target, and those of the vertices in a cycle, or between two, once an edge joins source and target."""
     u, v, _ = extract(A, vertices, vertices).to_edges()
     source, target = (A.xp.array([end], vertices.dtype) for end in (source, target))
-    u, v = (concatenated([look_up(vertices, x), end]) for x, end in ((u, source), (v, target)))
+    u, v = (concatenated([gather(vertices, x), end]) for x, end in ((u, source), (v, target)))
     inside = core_number(from_edges(u, v, shape=A.nrows), symmetrize=True) >= 2
-    put(inside, concatenated([source, target]), True)
-    return where(inside).indices
+    scatter(inside, concatenated([source, target]), True)
+    return nonzero(inside).indices
 
 
 def within(A: Matrix, d: Any, r: Any, vertices: Any, U: float) -> tuple[Edges, dict[int, Any]]:
     """The edges u -> v with d_u + a_uv + r_v ≤ U, and r of these vertices, as Python's numbers."""
     u, v, a = extract(A, vertices, vertices).to_edges()
-    u, v = look_up(vertices, u), look_up(vertices, v)
-    short = where(look_up(d, u).astype("float64") + a + look_up(r, v) <= U).indices
+    u, v = gather(vertices, u), gather(vertices, v)
+    short = nonzero(gather(d, u).astype("float64") + a + gather(r, v) <= U).indices
     Place("cpu").check_room(f"shortest_simple_paths on {short.size:,} edges", LISTED * short.size)
-    listed = zip(*(to_device(look_up(x, short), "cpu").tolist() for x in (u, v, a)), strict=True)
+    listed = zip(*(to_device(gather(x, short), "cpu").tolist() for x in (u, v, a)), strict=True)
     edges = {start: {end: length for _, end, length in few} for start, few in groupby(listed, itemgetter(0))}
-    return edges, dict(zip(*(to_device(x, "cpu").tolist() for x in (vertices, look_up(r, vertices))), strict=True))
+    return edges, dict(zip(*(to_device(x, "cpu").tolist() for x in (vertices, gather(r, vertices))), strict=True))
 
 
 class Steps:

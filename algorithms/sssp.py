@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack, overload
+from typing import Any, Never, Unpack
 
 from formats import Matrix
-from formats.arrays import DenseRows, DenseVector, IntegerRows, IntegerVector
 from semiring import MinPlus, Semiring
 from semiring.algebra.semirings import find_semiring
 
@@ -13,11 +12,12 @@ from .bellman_ford import bellman_ford
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
+from .shared.bucket_width import check_delta
 from .shared.parents import gains_by_length
-from .shared.signatures import Choice, Distance, EitherChoice, Name, No, Paths, Ring, Rule, SeveralChoice, Vertices, Yes
-from .shared.single_source import SourceToAll
+from .shared.signatures import Distance, Name, Paths, Rule, Shared
+from .shared.single_source import SourceToAll, paths
 
-ALGORITHMS: dict[str, SourceToAll] = {
+ALGORITHMS: dict[str, SourceToAll[Any, Never]] = {
     "bellman-ford": bellman_ford,
     "da2cf": da2cf,
     "delta-stepping": delta_stepping,
@@ -26,43 +26,15 @@ ALGORITHMS: dict[str, SourceToAll] = {
 """Every shortest-path algorithm by its name on the command line."""
 
 
-@overload
-def sssp(
-    A: Matrix, source: int, semiring: Ring = MinPlus, *, return_parents: No = False, **how: Unpack[Choice]
-) -> DenseVector: ...
-@overload
-def sssp(
-    A: Matrix, source: int, semiring: Ring = MinPlus, *, return_parents: Yes, **how: Unpack[Choice]
-) -> tuple[DenseVector, IntegerVector]: ...
-@overload
-def sssp(
-    A: Matrix,
-    source: None = None,
-    semiring: Ring = MinPlus,
-    *,
-    return_parents: No = False,
-    **how: Unpack[SeveralChoice],
-) -> DenseRows: ...
-@overload
-def sssp(
-    A: Matrix, source: None = None, semiring: Ring = MinPlus, *, return_parents: Yes, **how: Unpack[SeveralChoice]
-) -> tuple[DenseRows, IntegerRows]: ...
-@overload
-def sssp(
-    A: Matrix, source: int | None = None, semiring: Ring = MinPlus, *, return_parents: bool, **how: Unpack[EitherChoice]
-) -> Paths: ...
+@SourceToAll[Distance | Rule | None, Name]
 def sssp(
     A: Matrix,
     source: int | None = None,
     semiring: Semiring | str = MinPlus,
     *,
     algorithm: Name = "auto",
-    sources: Vertices | None = None,
-    return_parents: bool = False,
-    limit: Distance | None = None,
-    target: int | None = None,
     delta: Distance | Rule | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Paths:
     """Shortest paths from a source, by the algorithm that suits the graph; every algorithm gives the same answer.
 
@@ -71,18 +43,8 @@ def sssp(
         source: the vertex to start from, 0 <= source < n.
         semiring: what a path's length is and which is better; any with a unit and an order, or its name.
         algorithm: a name from `ALGORITHMS`, or "auto": Δ-stepping for lengths that are not negative, Bellman-Ford for
-            weights of any sign, other semirings, and mapped files larger
-            than memory.
-        sources: several sources, (k,) integers, instead of one: the answer then has a row for each.
-        return_parents: also return the shortest-path tree.
-        limit: distances beyond it are absent.
-        target: stop when this vertex is settled; distances beyond its own are absent.
+            weights of any sign, other semirings, and mapped files larger than memory.
         delta: the width of a bucket, for Δ-stepping alone, see `delta_stepping`.
-        fused: False runs the equations as they are written.
-
-    Returns:
-        (n,) distances of A.dtype on A's device, with the semiring's zero (inf, INT_MAX) where no path leads. With
-        `return_parents` also (n,) integers: each vertex's parent in the tree, -1 for none.
 
     Raises:
         NegativeCycle: a cycle that improves paths for ever can be reached; the error has it.
@@ -102,13 +64,16 @@ def sssp(
 
     Source: Meyer and Sanders 2003 (Δ-stepping); Bellman 1958.
     """
-    chosen: Any = find_algorithm(algorithm, A, semiring)
-    common: dict[str, Any] = {"sources": sources, "return_parents": return_parents, "limit": limit, "target": target}
-    own = {} if delta is None else {"delta": delta}
-    return chosen(A, source, semiring, fused=fused, **common, **own)
+    chosen = find_algorithm(algorithm, A, semiring)
+    own: dict[str, Any] = {} if delta is None else {"delta": delta}
+    if own:
+        if not own.keys() <= chosen.keywords:
+            chosen.refuse(own)
+        check_delta(delta)
+    return paths(chosen, A, source, semiring, **own, **query)
 
 
-def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SourceToAll:
+def find_algorithm(name: str, A: Any = None, semiring: Semiring | str = MinPlus) -> SourceToAll[Any, Never]:
     """The algorithm of that name ("auto": the one that `sssp` chooses for `A`); ValueError lists the names."""
     if name == "auto":
         lengths = isinstance(A, Matrix) and find_semiring(semiring) == MinPlus and A.dtype in MinPlus.dtypes

@@ -28,23 +28,20 @@ from semiring import OPERATORS, MaxPlus, MinFirst, MinPlus, Semiring, reduce, se
 from semiring.algebra.semirings import INT32, INT64, find_semiring
 from semiring.vectors import (
     all_vertices,
-    chosen,
     element,
     empty_rows,
-    entries_of,
     fill,
-    flag,
-    flags,
     full,
-    look_up,
+    gather,
+    indices,
+    masked,
+    nonzero,
+    one_hot,
     ones,
-    put,
-    starting_points,
-    take_off,
-    vertices,
-    where,
+    scatter,
+    scatter_sub,
 )
-from semiring.verbs.checks import check_matrix
+from semiring.verbs.checks import check_matrix, starting_points
 from semiring.verbs.fusible import MemoryEstimate
 from semiring.verbs.operands import typed_matrix
 
@@ -52,7 +49,7 @@ from .bfs import LEVEL, bfs
 from .shared.errors import walk
 from .shared.parents import cycle_among
 from .shared.signatures import Counting, Vertices
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 from .sssp import sssp
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
@@ -193,8 +190,7 @@ def count_shortest_paths(
         raise ValueError(f"dtype must be 'int64' or 'float64', got {dtype!r}")
 
     def found(A: Matrix, d: Any, start: int, s: Semiring) -> Any:
-        with traced("count_shortest_paths", A):
-            return (numbers_of_paths(A, d, start, s, dtype),)
+        return (numbers_of_paths(A, d, start, s, dtype),)
 
     return from_each(A, source, sources, semiring, "count_shortest_paths", (dtype,), found)
 
@@ -206,17 +202,17 @@ count_shortest_paths.memory = MemoryEstimate(fused=(48, 20), equations=(96, 40))
 def numbers_of_paths(A: Matrix, d: Any, source: int, s: Semiring, dtype: str) -> Any:
     """σ = e_s + σ T, from the distances."""
     T = edges_of_paths(A, d, s)
-    reached = where(differs(d, s.zero(d.dtype)))
+    reached = nonzero(differs(d, s.zero(d.dtype)))
     waiting = vxm(ones(reached), T, PlusPair).to_dense(0)  # for so many predecessors
-    σ, f = full(d, 0, dtype), vertices(flag(T, source))
-    put(σ, f, 1)
+    σ, f = full(d, 0, dtype), nonzero(one_hot(T, source))
+    scatter(σ, f, 1)
     while f.nnz and not element(waiting, source):
-        t = vxm(entries_of(σ, f), T, PlusFirst)
-        put(σ, t, OPERATORS["plus"](look_up(σ, t.indices), t.values))  # σ_v = Σ σ_u
+        t = vxm(masked(σ, f), T, PlusFirst)
+        scatter(σ, t, OPERATORS["plus"](gather(σ, t.indices), t.values))  # σ_v = Σ σ_u
         done = vxm(ones(f), T, PlusPair)
-        take_off(waiting, done)
+        scatter_sub(waiting, done)
         trace_round(f, matrix=T)
-        f = chosen(look_up(done.indices, look_up(waiting, done.indices) == 0), T.nrows)
+        f = indices(gather(done.indices, gather(waiting, done.indices) == 0), T.nrows)
     return checked(A, d, s, waiting, σ)
 
 
@@ -227,7 +223,7 @@ def edges_of_paths(A: Matrix, d: Any, s: Semiring) -> Matrix:
 
 def checked(A: Matrix, d: Any, s: Semiring, waiting: Any, σ: Any) -> Any:
     """The numbers σ; ValueError if vertices still wait, for each other, OverflowError if one has saturated."""
-    left = where(waiting > 0)
+    left = nonzero(waiting > 0)
     if left.nnz:
         cycle = walk(cycle_within(edges_of_paths(A, d, s), left))
         raise ValueError(f"shortest paths have no number: a cycle adds nothing to their length: {cycle}")
@@ -239,7 +235,7 @@ def checked(A: Matrix, d: Any, s: Semiring, waiting: Any, σ: Any) -> Any:
 def cycle_within(T: Matrix, several: Any) -> list[int]:
     """A cycle of vertices each of which has a predecessor among them."""
     parent = full(all_vertices(T), -1, all_vertices(T).dtype)
-    put(parent, vxm(several, T, MinFirst, mask=flags(several)))
+    scatter(parent, vxm(several, T, MinFirst, mask=ones(several, bool)))
     return cycle_among(parent) or []
 
 
@@ -252,7 +248,7 @@ def from_each(
     dtypes: tuple[Any, ...],
     found: Callable[[Matrix, Any, int, Semiring], Any],
 ) -> Any:
-    """(distances, what is found from them, …) from a source, or with a row for each of several."""
+    """Finds (distances, what is found from them, …) from a source, or with a row for each of several."""
     s = find_semiring(semiring)
     if (s.add, s.mul) not in ((MinPlus.add, MinPlus.mul), (MaxPlus.add, MaxPlus.mul)):
         raise ValueError(f"{name} is for min_plus and max_plus, not for {s.name}: part of a best path may not be best")

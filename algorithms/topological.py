@@ -22,23 +22,23 @@ from semiring import AnyPair, fusible, mxm, select, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import (
     all_vertices,
-    check_graph,
-    chosen,
     degrees,
     full,
-    look_up,
+    gather,
+    indices,
     membership,
+    nonzero,
     ones,
-    put,
     renumbered,
-    take_off,
+    scatter,
+    scatter_sub,
     unweighted,
-    where,
 )
+from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
 from .scc import scc
-from .shared.trace import trace_round, traced
+from .shared.trace import trace_round
 
 PlusPair = find_semiring("plus_pair")
 
@@ -67,7 +67,7 @@ def topological_components(A: Matrix, *, fused: bool = True) -> IntegerVector:
     """
     check_graph(A)
     component, k = renumbered(scc(A))
-    return look_up(numbered(A, component, k), component) if k > 1 else component
+    return gather(numbered(A, component, k), component) if k > 1 else component
 
 
 topological_components.memory = MemoryEstimate(fused=(70, 9), equations=(90, 60))
@@ -76,19 +76,18 @@ topological_components.interruptible_from_nnz = 1 << 22  # as each edge is looke
 
 @topological_components.equations
 def numbered(A: Matrix, component: Any, k: int) -> Any:
-    """(k,) integers: the place of each component in the order."""
+    """The place of each component in the order, (k,) integers."""
     M: Any = compressed(membership(component, k), 0)
     contracted = mxm(mxm(compressed(M.T, 0), compressed(unweighted(A), 0), AnyPair), M, AnyPair)
     D = select(contracted, "offdiag")  # D = Mᵀ A M
     ids, turned = all_vertices(D), compressed(D.T, 0)
     height, waiting, step = full(ids, 0, "int64"), degrees(D).copy(), 0
-    f = where(waiting == 0)
-    with traced("topological_components", A):
-        while f.nnz:
-            put(height, f, step)
-            met = vxm(ones(f), turned, PlusPair)
-            take_off(waiting, met)  # waiting = waiting - D f
-            trace_round(f, matrix=turned)
-            f = chosen(look_up(met.indices, look_up(waiting, met.indices) == 0), k)
-            step += 1
+    f = nonzero(waiting == 0)
+    while f.nnz:
+        scatter(height, f, step)
+        met = vxm(ones(f), turned, PlusPair)
+        scatter_sub(waiting, met)  # waiting = waiting - D f
+        trace_round(f, matrix=turned)
+        f = indices(gather(met.indices, gather(waiting, met.indices) == 0), k)
+        step += 1
     return inverse_permutation((height * k + ids).argsort().astype(ids.dtype))

@@ -21,7 +21,8 @@ from formats import COO, CSR, Matrix
 from formats.arrays import index_dtype
 from formats.storage.orientation import compressed
 from semiring import AnyPair, ewise_add, mxm, reduce, select
-from semiring.vectors import all_vertices, check_graph, full, look_up, membership, renumbered, unweighted
+from semiring.vectors import all_vertices, full, gather, membership, renumbered, unweighted
+from semiring.verbs.checks import check_graph
 
 from .distances_in_blocks import blocks_of_distances, joined
 from .scc import scc
@@ -73,7 +74,7 @@ def reached(D: CSR, size: Any, reflexive: bool) -> CSR:
     for block, level, _ in blocks_of_distances(D, list(range(k)), False):
         i, j = (level > 0).nonzero()  # r_c = bfs(D, c) > 0
         i += block[0]
-        entries, listed = entries + int((look_up(size, i) * look_up(size, j)).sum()), listed + i.size
+        entries, listed = entries + int((gather(size, i) * gather(size, j)).sum()), listed + i.size
         check_memory(D, size, entries, listed, max(block) + 1)
         rows.append(i.astype(index))
         cols.append(j.astype(index))

@@ -23,7 +23,7 @@ from typing import Any
 from formats import Matrix, inverse_permutation, permute, vertex_order
 from formats.arrays import DenseVector, IntegerVector
 from semiring import mxm, reduce, select, transpose
-from semiring.vectors import degrees, longest_row, look_up
+from semiring.vectors import degrees, gather, longest_row
 
 from .shared.edges import undirected_pattern
 
@@ -88,4 +88,4 @@ def of_each(S: Matrix) -> Any:
     C = mxm(U, U, "plus_pair", mask=P).astype("int64")  # C = UU⟨U⟩
     D = mxm(U, transpose(U), "plus_pair", mask=P).astype("int64")  # D = UUᵀ⟨U⟩
     t = reduce(C, "plus", axis=1) + reduce(C, "plus", axis=0) + reduce(D, "plus", axis=0)
-    return t if order is None else look_up(t, inverse_permutation(order))
+    return t if order is None else gather(t, inverse_permutation(order))

@@ -80,7 +80,7 @@ def timed_task(comm: Any, task: str, A: CSR, P: Partitioned, repeats: int) -> Fi
     steps, sent = P.group.steps, P.group.sent
     found = timed(comm.Barrier, lambda: call(P), repeats)
     each = {"steps": (P.group.steps - steps) / repeats, "sent_bytes": (P.group.sent - sent) / repeats}
-    told = explain(call, P).runs[0].facts
+    told = explain(call, P).runs[0].details
     edges = max(comm.allgather(int(told.get("busiest", told.get("edges", 0)))))
     return {"task": task, "verified": right} | found | each | {"busiest_edges": edges}
 

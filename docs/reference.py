@@ -281,7 +281,7 @@ def types_page() -> str:
 
 def networkx_page() -> str:
     """Returns the page of the functions that the backend of NetworkX answers."""
-    from algorithms.networkx.entry.semiring_networkx import FUNCTIONS
+    from algorithms.networkx.plugin.semiring_networkx import FUNCTIONS
 
     lines = [
         *heading("networkx"),

@@ -1,4 +1,4 @@
-"""Is what Python imports as `formats` and `algorithms` ours? Other projects have packages of these names."""
+"""Refuses packages of other projects that Python imports as `formats` or `algorithms` in the place of ours."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def foreign(package: str, module: str) -> str:
 
 
 def _imports(place: Path, module: str) -> bool:
-    """Does the package in this folder import that module of its own? Ours does where there is no source to look at."""
+    """True if the package in this folder imports that module of its own. Where there is no source, it is ours."""
     try:
         source = (place / "__init__.py").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""What is known of a matrix's values as a whole: found once, and kept with it. Absent entries do not count."""
+"""Statistics of a matrix's values as a whole, found once and kept with it. Absent entries do not count."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from formats.arrays import Array, brought, concatenated, namespace
 from formats.matrix.facts import Fact
 from formats.places import HOST, place_of
 
-from .algebra.ops import OPERATORS
 from .algebra.semirings import Semiring
 
 MEAN: Fact[float] = Fact("mean value")
@@ -85,8 +84,8 @@ def magnitude(A: Matrix, semiring: Semiring) -> float:
 
 
 def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
-    """Is ⊗ a sum, and that of any entries of x and of A so small that it cannot have left the dtype's range?"""
-    if semiring.mul != OPERATORS["plus"] or A.dtype == bool or A.dtype != x.dtype:
+    """True if ⊗ is a sum, and that of any entries of x and of A so small that it cannot have left the dtype's range."""
+    if not semiring.adds_weights or A.dtype == bool or A.dtype != x.dtype:
         return False
     there = x[x != semiring.zero(x.dtype)]
     most = max(-float(there.min()), float(there.max())) if there.size else 0.0
@@ -117,7 +116,7 @@ def _of(A: Matrix, semiring: Semiring, of_moments: Callable[[dict[str, float]], 
 
 
 def _moments(A: Matrix, zero: Any) -> dict[str, float]:
-    """What is known of the values other than `zero` after one pass: on a GPU by a kernel, on the host in pieces."""
+    """Statistics of the values other than `zero` after one pass: on a GPU by a kernel, on the host in pieces."""
     if not A.place.on_host:
         from .cuda.statistics import moments
 
@@ -141,6 +140,6 @@ def _moments(A: Matrix, zero: Any) -> dict[str, float]:
 
 
 def _of_all(every: list[dict[str, float]]) -> dict[str, float]:
-    """What is known of the values of all parts of a matrix."""
+    """Statistics of the values of all parts of a matrix."""
     fold: dict[str, Callable[..., float]] = {"count": sum, "sum": sum, "least": min, "largest": max}
     return {name: of([found[name] for found in every]) for name, of in fold.items()} if len(every) > 1 else every[0]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from formats import COO, CSR, Matrix, SparseVector, host_pool
-from formats.arrays import Array, all_of, as_indices, equals, index_dtype, namespace, to_device
+from formats.arrays import Array, all_of, index_dtype, namespace
 from formats.matrix.facts import LONGEST, PATTERN, Fact
 
 from .algebra.ops import OPERATORS
 from .algebra.semirings import Semiring, end_of_range
-from .verbs.checks import check_matrix
+from .verbs.checks import as_vertex
 from .verbs.masks import VectorWrite
 from .verbs.verbs import mxv
 
@@ -39,51 +38,15 @@ def unit(A: Matrix, source: int, semiring: Semiring, name: str = "source") -> Sp
     return SparseVector.trusted(xp.array([s], index_dtype(A.nrows)), xp.array([semiring.unit(dtype)], dtype), A.nrows)
 
 
-def as_vertex(A: Matrix, vertex: Any, name: str = "source") -> int:
-    """A vertex of the graph A. ValueError for a matrix that is not square or a vertex outside it."""
-    check_graph(A)
-    try:
-        v = operator.index(vertex)
-    except TypeError:
-        several = "; sources=[…] takes several" if name == "source" else ""
-        raise TypeError(f"{name} must be an integer, got {vertex!r}{several}") from None
-    if not 0 <= v < A.nrows:
-        raise ValueError(f"{name} must be in [0, {A.nrows}), got {v}")
-    return v
-
-
-def check_graph(A: Matrix) -> None:
-    """ValueError for a matrix that is not square, TypeError for what is no matrix."""
-    check_matrix("A", A)
-    if A.nrows != A.ncols:
-        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
-
-
-def starting_points(A: Matrix, source: int | None, sources: Any) -> list[int]:
-    """A source, or several, as a list of vertices of the graph A. TypeError unless exactly one of the two is given."""
-    if (source is None) == (sources is None):
-        raise TypeError("give either a source or sources=[…]")
-    if source is not None:
-        return [as_vertex(A, source)]
-    check_graph(A)
-    starts: list[int] = to_device(as_indices(sources, "sources", A.nrows), "cpu").tolist()
-    return starts
-
-
 def densified(v: SparseVector, semiring: Semiring) -> Array:
     """The vector as a dense array, absent entries as the semiring's zero."""
     return v.to_dense(semiring.zero(v.dtype))
 
 
-def flag(A: Matrix, vertex: int) -> SparseVector:
+def one_hot(A: Matrix, vertex: int) -> SparseVector:
     """The Boolean vector that is true at one vertex of A."""
     xp = A.xp
     return SparseVector.trusted(xp.array([vertex], index_dtype(A.nrows)), xp.ones(1, bool), A.nrows)
-
-
-def vertices(v: SparseVector) -> SparseVector:
-    """The present indices of `v`, each with itself as its value."""
-    return chosen(v.indices, v.size)
 
 
 def all_vertices(A: Matrix) -> Array:
@@ -91,13 +54,35 @@ def all_vertices(A: Matrix) -> Array:
     return A.xp.arange(A.nrows, dtype=index_dtype(A.nrows))
 
 
-def places(v: VectorLike) -> Array:
-    """What to index a dense vector with for the places of `v`: its indices, or a Boolean vector itself."""
-    return v.indices if isinstance(v, SparseVector) else v
+def nonzero(v: VectorLike) -> SparseVector:
+    """The indices of a sparse vector's entries, or at which a Boolean vector is true, each with itself as its value."""
+    return indices(v.indices if isinstance(v, SparseVector) else _true(v), int(v.size))
 
 
-def look_up(x: Array, at: Array) -> Array:
-    """x∘at: what a dense vector holds at each of these indices, or where Booleans are true."""
+def indices(i: Array, size: int) -> SparseVector:
+    """The sparse vector with these ascending indices, each with itself as its value."""
+    return SparseVector.trusted(i, i, size)
+
+
+def masked(x: Array, mask: VectorLike) -> SparseVector:
+    """x⟨mask⟩: the elements of a dense vector where a sparse one has entries, or a Boolean one is true."""
+    i = mask.indices if isinstance(mask, SparseVector) else _true(mask)
+    return SparseVector.trusted(i, x.take(i), int(x.size))
+
+
+def _true(flags: Array) -> Array:
+    return namespace(flags).flatnonzero(flags).astype(index_dtype(flags.size))
+
+
+def ones(v: SparseVector, dtype: Any = np.int64) -> SparseVector:
+    """The entries of `v`, each of them 1, in the integers that `degrees` counts in, or true."""
+    return SparseVector.trusted(v.indices, v.place.xp.ones(v.nnz, dtype), v.size)
+
+
+def gather(x: Array, at: VectorLike) -> Array:
+    """x∘at: the elements of a dense vector at these indices, where Booleans are true, or where `at` has entries."""
+    if isinstance(at, SparseVector):
+        return x.take(at.indices)
     return x[at] if at.dtype == np.bool_ else x.take(at)
 
 
@@ -106,46 +91,36 @@ def element(x: Array, i: int) -> Any:
     return x[i].item()
 
 
-def put(out: Array, v: VectorLike, value: Any = None) -> None:
-    """out⟨v⟩ = v, or a value: as `assign(out, …, mask=v)`, but for algorithms, at the cost of v's entries, unchecked.
+def scatter(out: Array, at: VectorLike, value: Any = None) -> None:
+    """out⟨at⟩ = at, or a value: as `assign(out, …, mask=at)`, but for algorithms, unchecked and at its entries' cost.
 
-    v: sparse, or a Boolean vector, which is true at the places.  value: a scalar; or of a sparse v, one for each entry;
-    of a Boolean one, a dense vector.
+    at: sparse, a Boolean vector, which is true at the places, or indices, which may repeat.  value: a scalar; or of a
+    sparse vector, one for each entry; of a Boolean one, a dense vector.
     """
-    if isinstance(v, SparseVector):
-        out[v.indices] = v.values if value is None else value
+    if isinstance(at, SparseVector):
+        out[at.indices] = at.values if value is None else value
     elif getattr(value, "ndim", 0):
-        namespace(out).copyto(out, value, where=v)
+        namespace(out).copyto(out, value, where=at)
     else:
-        out[v] = value
+        out[at] = value
 
 
-def mark(flags: Array, indices: Array) -> None:
-    """A Boolean vector becomes true at these places, which may repeat."""
-    flags[indices] = True
-
-
-def take_off(counts: Array, v: SparseVector) -> None:
+def scatter_sub(counts: Array, v: SparseVector) -> None:
     """counts⟨v⟩ = counts - v."""
     counts[v.indices] -= v.values
 
 
-def add_on(x: Array, v: SparseVector) -> None:
+def scatter_add(x: Array, v: SparseVector) -> None:
     """x⟨v⟩ = x + v."""
     x[v.indices] += v.values
 
 
-def entries_of(x: Array, v: SparseVector) -> SparseVector:
-    """x⟨v⟩: the elements of a dense vector where a sparse one has entries."""
-    return SparseVector.trusted(v.indices, x.take(v.indices), v.size)
-
-
-def count(v: VectorLike) -> int:
+def nvals(v: VectorLike) -> int:
     """How many entries a sparse vector has, or how many are true in a Boolean one. Waits for the device."""
     return v.nnz if isinstance(v, SparseVector) else int(namespace(v).count_nonzero(v))
 
 
-def numbers(like: Array, count: int) -> Array:
+def arange(like: Array, count: int) -> Array:
     """The dense vector 0, 1, …, count-1 of the integers of `like`, on its device."""
     return namespace(like).arange(count, dtype=like.dtype)
 
@@ -184,12 +159,12 @@ def row_sums(x: Array, what: str) -> Array:
 
 
 def is_empty(v: SparseVector) -> bool:
-    """Has `v` no entries? Waits for the device."""
+    """True if `v` has no entries. Waits for the device."""
     return v.nnz == 0
 
 
 def at_the_end(value: Any, semiring: Semiring) -> bool:
-    """Is `value` the best of its dtype in ⊕'s order: where a ⊗ that kept improving has stopped?"""
+    """True if `value` is the best of its dtype in ⊕'s order, where a ⊗ that kept improving has stopped."""
     best = {"highest": "lowest", "lowest": "highest"}.get(semiring.add.identity)  # type: ignore[arg-type]
     return best is not None and value == end_of_range(value.dtype, best)
 
@@ -199,18 +174,6 @@ def present(x: VectorLike, semiring: Semiring) -> SparseVector:
     if isinstance(x, SparseVector):
         return x
     return SparseVector.from_dense(x, semiring.zero(x.dtype))
-
-
-def where(flags: Array) -> SparseVector:
-    """The indices at which a boolean vector is true, each with itself as its value."""
-    return chosen(namespace(flags).flatnonzero(flags).astype(index_dtype(flags.size)), int(flags.size))
-
-
-def at(x: Array, flags: Array) -> SparseVector:
-    """x⟨flags⟩: the elements of a dense vector where a Boolean one is true."""
-    xp = namespace(x)
-    indices = xp.flatnonzero(flags).astype(index_dtype(x.size))
-    return SparseVector.trusted(indices, x.take(indices), int(x.size))
 
 
 def hashed(x: Array, seed: int) -> Array:
@@ -223,21 +186,6 @@ def hashed(x: Array, seed: int) -> Array:
     z = (z ^ (z >> u(30))) * u(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> u(27))) * u(0x94D049BB133111EB)
     return ((z ^ (z >> u(31))) >> u(1)).astype(np.int64)
-
-
-def chosen(indices: Array, size: int) -> SparseVector:
-    """The sparse vector with these ascending indices, each with itself as its value."""
-    return SparseVector.trusted(indices, indices, size)
-
-
-def ones(v: SparseVector) -> SparseVector:
-    """The entries of `v`, each of them 1, in the integers that `degrees` counts in."""
-    return SparseVector.trusted(v.indices, v.place.xp.ones(v.nnz, np.int64), v.size)
-
-
-def flags(v: SparseVector) -> SparseVector:
-    """The entries of `v`, each of them true."""
-    return SparseVector.trusted(v.indices, v.place.xp.ones(v.nnz, bool), v.size)
 
 
 def excluded(A: Matrix, mask: VectorLike | None, complement: bool) -> Array:
@@ -275,7 +223,7 @@ def roots(parent: Array) -> Array:
 
 
 def renumbered(group: Array) -> tuple[Array, int]:
-    """(each group's number in 0 … k-1, k) for groups that are named by one of their members, by ascending names."""
+    """Numbers groups, which are named by one of their members, 0 … k-1 by ascending names: (each one's number, k)."""
     xp = namespace(group)
     ids = xp.arange(group.size, dtype=group.dtype)
     names, number = xp.flatnonzero(group == ids), xp.empty_like(group)
@@ -289,13 +237,6 @@ def with_root(parent: Array) -> Array:
     rooted = xp.full(n + 1, n, parent.dtype)
     rooted[:n] = xp.where(parent < 0, n, parent)
     return rooted
-
-
-def entries_equal(x: Array, value: Any) -> SparseVector:
-    """x⟨x = value⟩ of a dense vector. Waits for the device."""
-    xp = namespace(x)
-    places = xp.flatnonzero(equals(x, value)).astype(index_dtype(x.size))
-    return SparseVector.trusted(places, x[places], x.size)
 
 
 def first_entry(v: SparseVector) -> SparseVector:
@@ -350,17 +291,6 @@ def fill_diagonal(D: Array, x: Any) -> None:
     """d_ii = x, or x_i."""
     i = namespace(D).arange(D.shape[0])
     D[i, i] = x
-
-
-def product(a: Any, b: Any, semiring: Semiring) -> Any:
-    """a ⊗ b of two scalars of one dtype, which stops at the end of its range; the zero for 0 / 0, as in the verbs."""
-    mul, dtype = semiring.mul, a.dtype
-    if dtype.kind == "i" and mul.saturating is not None and not mul.partial:
-        info = np.iinfo(dtype)
-        return dtype.type(max(info.min, min(mul.unbounded(int(a), int(b)), info.max)))
-    with np.errstate(all="ignore"):
-        t = a + b if mul == OPERATORS["plus"] else mul.computed(np.asarray([a]), np.asarray([b]))[0]
-    return t if t == t else semiring.zero(t.dtype)
 
 
 def degrees(A: Matrix) -> Array:

@@ -179,4 +179,4 @@ def test_the_laws_that_a_batch_relies_on_are_told(loop):
     loop(bellman_ford)
     own = Semiring(MONOIDS["min"], BinaryOp("sum", lambda a, b: a + b), one=0, laws=MinPlus.laws)
     told = explain(bellman_ford, graph(), None, own, sources=[1, 2])
-    assert "relied on as min_sum declares them" in told.runs[0].facts["laws"]
+    assert "relied on as min_sum declares them" in told.runs[0].details["laws"]

@@ -118,7 +118,7 @@ def test_threads_and_steps_change_nothing_about_the_answer(count, monkeypatch):
             monkeypatch.setattr(searches, "FEW", push % 5)  # and what is left is few at once, soon or never
             monkeypatch.setattr(searches, "NOTES", 1 + pull)  # and many levels are noted, or none but the sources
             A = rmat(10, 8)
-            told = explain(bfs, A, sources=some(A, 64)).runs[0].facts
+            told = explain(bfs, A, sources=some(A, 64)).runs[0].details
             assert (told["schedule"], told["threads"]) == ("a bit for each search", count)
             assert_as_one_by_one(bfs, A, some(A, 64))
 
@@ -182,18 +182,18 @@ def test_levels_of_many_digits(monkeypatch):
         for direction in ("auto", "pull", "push"):
             assert_as_one_by_one(bfs, A, sources, direction=direction)
     told = explain(bfs, A, sources=[0, 1, 2, 3]).runs[0]
-    assert told.facts["levels"] == n + 1  # and one that finds nothing
+    assert told.details["levels"] == n + 1  # and one that finds nothing
 
 
 def test_how_searches_are_taken_is_told(monkeypatch):
     A = rmat(8, 8)
-    assert explain(bfs, A, sources=some(A, 64)).runs[0].facts["schedule"] == "a bit for each search"
+    assert explain(bfs, A, sources=some(A, 64)).runs[0].details["schedule"] == "a bit for each search"
     B = grid(80)
     with threads(2):
-        assert explain(bfs, B, sources=some(B, 64)).runs[0].facts["schedule"] == "a search for each thread"
+        assert explain(bfs, B, sources=some(B, 64)).runs[0].details["schedule"] == "a search for each thread"
     with threads(1):
         told = explain(bfs, B, sources=some(B, 64))
-    assert [run.facts["schedule"] for run in told.runs] == ["a search after the other"]
+    assert [run.details["schedule"] for run in told.runs] == ["a search after the other"]
     assert B.keeps(searches.APART)
     assert not A.keeps(searches.APART)
 

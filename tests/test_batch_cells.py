@@ -133,7 +133,7 @@ def test_distances_are_pushed_and_pulled(graph: str, share: float, dtype: Any, m
     monkeypatch.setattr(batches, "deep", lambda A: False)
     monkeypatch.setattr(batches, "PULL_SHARE", share)
     A = GRAPHS[graph](np.dtype(dtype))
-    told = explain(delta_stepping, A.to(device="cuda"), sources=[0, 1, 2]).runs[-1].facts
+    told = explain(delta_stepping, A.to(device="cuda"), sources=[0, 1, 2]).runs[-1].details
     assert told["kernel"] == "batch"
     assert 0 < share < 1 or (told["pulls"] == 0) == (share > 1)
     for count in (3, 20, 64):
@@ -150,7 +150,7 @@ def test_paths_of_graphs_with_hubs_go_along_few_edges(dtype: str) -> None:
     M, sources = A.to(device="cuda"), list(range(0, A.nrows, 100))
     for how in ({}, {"limit": 20}, {"delta": 9}):
         told = explain(delta_stepping, M, sources=sources, **how)
-        assert 0 < told.runs[-1].facts["essential"] < A.nnz / 3
+        assert 0 < told.runs[-1].details["essential"] < A.nnz / 3
         alone = np.stack([delta_stepping(A, source, **how) for source in sources])
         np.testing.assert_array_equal(to_device(told.result, "cpu"), alone)
     assert_as_one_by_one(bellman_ford, A, "cuda", 64)
@@ -165,8 +165,8 @@ def test_distances_too_large_for_the_margin_are_found_along_all_edges() -> None:
     w = np.concatenate([w, np.full(200, w.max())])
     B = from_edges(np.append(u, along), np.append(v, np.append(along[1:], 5)), w, shape=A.nrows + 200)
     M, starts = B.to(device="cuda"), [0, *range(A.nrows, A.nrows + 20)]
-    assert "essential" not in explain(delta_stepping, M, sources=starts).runs[-1].facts
-    assert "essential" in explain(delta_stepping, M, sources=list(range(20))).runs[-1].facts
+    assert "essential" not in explain(delta_stepping, M, sources=starts).runs[-1].details
+    assert "essential" in explain(delta_stepping, M, sources=list(range(20))).runs[-1].details
     assert_as_one_by_one(delta_stepping, B, "cuda", 40)
 
 

@@ -39,7 +39,7 @@ def count(request, monkeypatch):
 def ways(A: CSR, sources: list[int], s: Semiring = MinPlus) -> list[str]:
     """How the distances and the trees were taken, in words."""
     told = explain(bellman_ford, A, None, s, sources=sources, return_parents=True)
-    return [str(run.facts.get("schedule")) for run in told.runs]
+    return [str(run.details.get("schedule")) for run in told.runs]
 
 
 @pytest.mark.parametrize("s", [MinPlus, MaxPlus, MinMax, MaxMin], ids=str)
@@ -140,7 +140,7 @@ def test_edges_that_matter_are_enough(dtype, count, monkeypatch):
         A = hubs(dtype.name, n=900)
         assert_as_one_by_one(delta_stepping, A, some(A, 70))
         for number, schedule in ((20, "a search for each thread"), (70, "a lane for each source")):
-            facts = explain(delta_stepping, A, sources=some(A, number)).runs[0].facts
+            facts = explain(delta_stepping, A, sources=some(A, number)).runs[0].details
             assert facts["schedule"] == schedule
             assert 0 < facts["essential"] < A.nnz / 2
         for kind in KINDS:
@@ -194,7 +194,7 @@ def test_any_graph_by_lanes(s, dtype, count, monkeypatch):
     for kind in KINDS:
         for A in (side_by_side(rng, 30, kind, s, dtype), one_graph(rng, kind, s, dtype)):
             assert_as_one_by_one(bellman_ford, A, some(A, 40), s)
-            told = explain(bellman_ford, A, None, s, sources=some(A, 2)).runs[0].facts
+            told = explain(bellman_ford, A, None, s, sources=some(A, 2)).runs[0].details
             assert A.keeps(batched_lanes.APART, s) or told["schedule"] == "a lane for each source"
 
 

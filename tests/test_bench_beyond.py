@@ -40,8 +40,8 @@ def test_a_row_counts_edges_and_is_verified(task: str) -> None:
     assert row["passes"] == pytest.approx(row["ms"] / 10, rel=0.01)
     assert row["implementation"] == ("verb" if task == "mxv" else "fused")
     told = explain(run, A, beyond.vector(A)).runs
-    if told and isinstance(told[-1].facts.get("edges"), int):
-        assert row["edges"] == told[-1].facts["edges"]
+    if told and isinstance(told[-1].details.get("edges"), int):
+        assert row["edges"] == told[-1].details["edges"]
         assert "crossed_bytes" not in row
     with pytest.raises(Disagreement):
         beyond.timed(A, task, run, beyond.TASKS["BFS"](rmat(9), None), Setting("cpu", repeats=3), known)

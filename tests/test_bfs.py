@@ -133,7 +133,7 @@ def test_a_target_ends_the_search_and_one_outside_the_subgraph_does_not():
         with trace() as traced:
             assert bfs(A, 0, target=5, fused=fused)[[5, 6]].tolist() == [5, -1]
         assert fused or len(traced.rounds) <= 6
-    assert explain(bfs, A, 0, target=5).runs[0].facts["levels"] == 5
+    assert explain(bfs, A, 0, target=5).runs[0].details["levels"] == 5
     assert bfs(A, 0, target=50, mask=np.arange(100) < 20).max() == 19
     assert bfs(A, 50, target=2).max() == 49
 

@@ -29,7 +29,6 @@ from formats import COO, CSC, CSR, Matrix, OutOfHostMemory, from_edges, permute,
 from semiring import MONOIDS, OPERATORS, BinaryOp, Law, MinPlus, Semiring, explain, get_threads, threads
 from semiring.algebra.semirings import find_semiring
 from semiring.cpu.threads import run, share
-from semiring.vectors import product
 
 from .strategies import FORMATS, OPTIONS
 
@@ -146,7 +145,7 @@ def check_path(F: Factor, u: int, v: int, d: Any) -> None:
     assert len(set(way)) == len(way)
     length = s.unit(A.dtype)
     for edge in pairwise(way):
-        length = product(length, A[edge], s)
+        length = s.product(length, A[edge])
     assert length == d
 
 
@@ -580,8 +579,8 @@ def test_rounded_sums_and_exact_ones() -> None:
 def test_explain_tells_what_was_made() -> None:
     told = explain(factor, roads(10))
     [run] = [run for run in told.runs if run.algorithm == "factor"]
-    assert run.facts["arcs"] == told.result.symbolic.entries
-    assert {"order", "operations", "levels", "nbytes"} <= set(run.facts)
+    assert run.details["arcs"] == told.result.symbolic.entries
+    assert {"order", "operations", "levels", "nbytes"} <= set(run.details)
     F = told.result
     for call, operands in ((F.solve, (0,)), (F.distances, ([0], [1])), (F.nearest, ([3],))):
         assert [run.algorithm for run in explain(call, *operands).runs] == [call.__name__]

@@ -55,7 +55,7 @@ def used(A: Matrix, *args: Any, **kwargs: Any) -> int | None:
     for x, y in zip(told.result, right, strict=True):
         assert x.dtype == y.dtype
         np.testing.assert_array_equal(x, y)
-    return told.runs[0].facts.get("essential")
+    return told.runs[0].details.get("essential")
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -35,12 +35,12 @@ LARGE = from_edges([0, 0], [1, 2], np.array([2**31 - 2, 5], np.int32))
 )
 def test_it_says_how_a_product_was_computed(call: Any, how: str) -> None:
     (run,) = explain(call).runs
-    assert run.facts["product"] == how
+    assert run.details["product"] == how
 
 
 def test_it_says_that_suitesparse_computed_a_product(gb: Any) -> None:
     (run,) = explain(mxv, A, x, MinPlus).runs
-    assert run.facts["product"] == "SuiteSparse:GraphBLAS"
+    assert run.details["product"] == "SuiteSparse:GraphBLAS"
 
 
 def test_it_says_what_a_verb_was_given_and_which_cell_ran() -> None:
@@ -68,8 +68,8 @@ def test_every_verb_is_told(name: str) -> None:
     (run,) = explain(verb, *CALLS[name]).runs
     assert (run.algorithm, run.implementation, run.device, run.times) == (name, "verb", "cpu", 1)
     assert "semiring." in run.why
-    assert run.facts["result"]
-    assert list(run.facts)[: len(CALLS[name])] == list(inspect.signature(verb).parameters)[: len(CALLS[name])]
+    assert run.details["result"]
+    assert list(run.details)[: len(CALLS[name])] == list(inspect.signature(verb).parameters)[: len(CALLS[name])]
 
 
 def test_calls_that_are_alike_are_counted() -> None:

@@ -44,7 +44,7 @@ def fused(algorithm: Any, *arguments: Any, **options: Any) -> Any:
     """The answer, of which `explain` says that no definition gave it."""
     told = explain(algorithm, *arguments, **options)
     assert {run.implementation for run in told.runs} == {"fused"}
-    assert all(run.facts for run in told.runs)
+    assert all(run.details for run in told.runs)
     return told.result
 
 
@@ -124,7 +124,7 @@ def test_large_levels_are_searched_by_threads(count, symmetric, monkeypatch):
         ):
             for trees in (False, True):
                 assert_alike(A, bfs, hub, return_parents=trees, **options)
-        told = explain(bfs, A, hub).runs[0].facts
+        told = explain(bfs, A, hub).runs[0].details
     assert told["threads"] == count
     assert told["pulled"] > 0
     assert told["levels"] == told["pushed"] + told["pulled"]
@@ -146,7 +146,7 @@ def test_a_small_graph_is_searched_by_one_thread_that_pushes():
     A = network(2000, 10)
     with threads(3):
         for _ in range(3):
-            told = explain(bfs, A, 0).runs[0].facts
+            told = explain(bfs, A, 0).runs[0].details
     assert (told["threads"], told["pulled"]) == (1, 0)
 
 
@@ -251,8 +251,8 @@ def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses
             by_columns(A)
         with threads(count):
             told = explain(scc, A)
-        giants += told.runs[0].facts["giant"] > 0
-        assert told.runs[0].facts["components"] == np.unique(told.result).size
+        giants += told.runs[0].details["giant"] > 0
+        assert told.runs[0].details["components"] == np.unique(told.result).size
         np.testing.assert_array_equal(told.result, smallest_of_each(A, "strong"), err_msg=f"seed {seed}")
     assert giants > 50
 
@@ -273,7 +273,7 @@ def test_a_wide_graph_has_a_giant_that_is_found_by_sweeps_and_a_narrow_one_is_se
             for form in (wide(A), A):
                 told = explain(scc, form)
                 np.testing.assert_array_equal(told.result, right)
-            assert (told.runs[0].facts["giant"] > n // 2) == any(v is ends for ends in wide_ends)
+            assert (told.runs[0].details["giant"] > n // 2) == any(v is ends for ends in wide_ends)
 
 
 @pytest.mark.parametrize("seen", ["by rows", "by columns, too", "both ways"])
@@ -356,18 +356,18 @@ def test_components_beside_a_giant_are_the_definitions(monkeypatch):
     for number in (order, np.arange(total), np.arange(total)[::-1]):
         A = from_edges(number[src], number[dst], shape=total)
         assert_alike(A, scc)
-        assert explain(scc, A).runs[0].facts["giant"] > n // 8
+        assert explain(scc, A).runs[0].details["giant"] > n // 8
 
 
 def test_an_acyclic_graph_and_one_of_small_components_have_no_giant():
     rng = np.random.default_rng(6)
     u, v = np.sort(rng.integers(0, 30_000, (2, 300_000)), axis=0)
-    assert explain(scc, from_edges(u, v, shape=30_000)).runs[0].facts["giant"] == 0
+    assert explain(scc, from_edges(u, v, shape=30_000)).runs[0].details["giant"] == 0
     vertices = np.arange(30_000)
     rings = vertices, vertices // 100 * 100 + (vertices + 1) % 100
     within = np.arange(300_000) // 1000 * 100 + rng.integers(0, 100, (2, 300_000))
     A = from_edges(*np.append(rings, within, axis=1), shape=30_000)
-    assert explain(scc, A).runs[0].facts["giant"] == 0
+    assert explain(scc, A).runs[0].details["giant"] == 0
     np.testing.assert_array_equal(scc(A), vertices // 100 * 100)
 
 
@@ -403,7 +403,7 @@ def test_forests_of_one_weight_are_the_definitions(dtype: str) -> None:
         both = from_edges(*turned, np.full(turned.shape[1], 3, dtype), shape=n, dup="min")
         for B in (A, both):
             assert_alike(B, boruvka, symmetrize=B is A, return_labels=True)
-            facts = explain(boruvka, B, symmetrize=True).runs[0].facts
+            facts = explain(boruvka, B, symmetrize=True).runs[0].details
             joined += facts["rounds"] == facts["sorted"] == 0
     assert joined > 30
 

@@ -151,7 +151,7 @@ def test_colours_may_be_left_after_any_pass(monkeypatch):
     with launches(every=1):
         told = explain(scc, A.to(device="cuda"))
     same(told.result, scc(A))
-    assert told.runs[0].facts["passes_of_colours"] > 3
+    assert told.runs[0].details["passes_of_colours"] > 3
 
 
 def with_potentials(A: CSR, dtype: Any = np.int32) -> CSR:
@@ -359,7 +359,7 @@ def test_components_with_long_tails_need_few_passes(name, levels, monkeypatch):
         with launches(every=every):
             told = explain(scc, G)
         same(told.result, scc(A))
-        assert told.runs[0].facts["passes_of_colours"] < 300
+        assert told.runs[0].details["passes_of_colours"] < 300
 
 
 def test_a_search_of_many_levels_begins_anew_by_hops(monkeypatch):
@@ -382,7 +382,7 @@ def test_many_small_components_need_few_rounds_of_colours():
     A = ring_of_pairs(4000)
     told = explain(scc, A.to(device="cuda"))
     same(told.result, scc(A))
-    assert 1 < told.runs[0].facts["rounds_of_colours"] < 60
+    assert 1 < told.runs[0].details["rounds_of_colours"] < 60
 
 
 @every_graph

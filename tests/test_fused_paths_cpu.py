@@ -134,16 +134,16 @@ def test_orders_without_a_step(sharing: int) -> None:
 
 def test_it_says_what_it_chose(sharing: int) -> None:
     A = hubs("int32")
-    chosen = explain(bellman_ford, A, 0).runs[0].facts
+    chosen = explain(bellman_ford, A, 0).runs[0].details
     assert chosen["schedule"] == "near-far"
     assert chosen["threads"] == sharing
-    assert explain(delta_stepping, A, 0, delta=7).runs[0].facts["delta"] == 7
-    assert explain(dijkstra, A, 0).runs[0].facts["threads"] == sharing
+    assert explain(delta_stepping, A, 0, delta=7).runs[0].details["delta"] == 7
+    assert explain(dijkstra, A, 0).runs[0].details["threads"] == sharing
 
 
 def test_a_small_graph_is_left_to_one_thread_and_so_is_a_short_list() -> None:
     with threads(3):
-        assert explain(bellman_ford, hubs("int32"), 0).runs[0].facts["threads"] == 1
+        assert explain(bellman_ford, hubs("int32"), 0).runs[0].details["threads"] == 1
 
 
 def test_many_runs_are_one(sharing: int) -> None:

@@ -134,7 +134,7 @@ def test_labels_that_an_improvement_before_them_leaves_as_they_are_count_again()
 
 def test_it_says_what_it_did():
     A = with_potentials(grid(30), 3000)
-    facts = explain(bellman_ford, A, 0).runs[0].facts
+    facts = explain(bellman_ford, A, 0).runs[0].details
     assert facts["schedule"] == "fifo queue and tree"
     assert A.nnz <= facts["edges"] <= 4 * A.nnz
 
@@ -145,7 +145,7 @@ def test_a_chain_into_a_star_takes_one_look_at_each_edge():
     src = np.append(np.arange(hub), np.full(rays, hub))
     A = from_edges(src, np.arange(1, length + rays), np.resize([-3, 2], src.size), shape=length + rays)
     told = explain(bellman_ford, A, 0)
-    assert told.runs[0].facts["edges"] == A.nnz
+    assert told.runs[0].details["edges"] == A.nnz
     np.testing.assert_array_equal(told.result, bellman_ford(A, 0, fused=False))
 
 

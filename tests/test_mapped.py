@@ -281,7 +281,7 @@ def test_a_forest_of_rows_some_at_a_time_is_that_of_all(dense: bool, dtype: str,
     monkeypatch.setattr(Place, "check_room", lambda place, what, needed: None)  # the vectors are as large as the graph
     monkeypatch.setattr(Place, "available_bytes", lambda place: room)
     told = explain(boruvka, B, symmetrize=True, return_labels=True)
-    assert told.runs[0].facts["strips"] > 2
+    assert told.runs[0].details["strips"] > 2
     found, labels = told.result
     assert [part.tobytes() for part in found.arrays] == [part.tobytes() for part in F.arrays]
     np.testing.assert_array_equal(labels, label)

@@ -178,7 +178,7 @@ def test_calls_on_cuda_within_a_limit_of_the_share_and_vectors(graph: str, name:
         np.testing.assert_array_equal(mine, its)
         np.testing.assert_array_equal(once_more, its)
     if name == "sssp" and share < 1:
-        assert told.runs[0].facts["plan"] == (ONE_PULL if graph == "R-MAT" else FRONTIER)
+        assert told.runs[0].details["plan"] == (ONE_PULL if graph == "R-MAT" else FRONTIER)
 
 
 @pytest.mark.backend("cuda")
@@ -193,7 +193,7 @@ def test_strong_components_by_rows_alone_on_cuda_are_the_components(monkeypatch:
         monkeypatch.setattr(graphs, "MOST_LEFT", [0.5, 1.0][seed % 2])
         told = explain(scc, A.to(device="cuda"))
         np.testing.assert_array_equal(on_cpu(told.result), scc(A), err_msg=f"seed {seed}")
-        plans.add(told.runs[0].facts["method"])
+        plans.add(told.runs[0].details["method"])
     assert any("by rows" in plan for plan in plans)
     assert len(plans) > 1
 

@@ -79,7 +79,7 @@ def test_a_process_alone_searches_parts_as_one_matrix() -> None:
     P = partition(A, parts=3)
     for call in (al.sssp, al.bfs):
         told = explain(call, P, 3)
-        assert told.runs[0].facts["method"] == "by one process, which has put its strips together"
+        assert told.runs[0].details["method"] == "by one process, which has put its strips together"
     al.sssp(P, sources=[3, 5])
     assert P.kept_nbytes < 2 * A.nbytes
 

@@ -562,7 +562,7 @@ def test_paths_and_searches_on_two_gpus_are_fused(pair: list[str]) -> None:
         assert_equal(told.result, call(A))
         assert {run.implementation for run in told.runs if run.format == "Partitioned"} == {"fused"}, str(told)
         by = 1 if number == len(calls) else 2
-        assert by in (told.runs[0].facts.get("gpus"), told.runs[0].facts.get("copies"))
+        assert by in (told.runs[0].details.get("gpus"), told.runs[0].details.get("copies"))
 
 
 @on_gpus
@@ -570,7 +570,7 @@ def test_strong_components_on_two_gpus_are_found_from_a_hub(pair: list[str]) -> 
     A = rmat(9, dtype=np.int32, high=9)
     told = explain(al.scc, A.to(device=pair))
     assert_equal(told.result, al.scc(A))
-    assert told.runs[0].facts["rest"] > 0
+    assert told.runs[0].details["rest"] > 0
 
 
 @on_gpus
@@ -592,7 +592,7 @@ def test_vertices_of_uneven_strips_are_dealt_to_two_gpus(
     ):
         told = explain(call, P)
         assert_equal(told.result, call(A))
-        assert "dealt" in told.runs[0].facts["strips"]
+        assert "dealt" in told.runs[0].details["strips"]
     assert P.kept_nbytes > A.nbytes
 
 
@@ -603,7 +603,7 @@ def test_small_graphs_and_roads_are_searched_by_one_gpu_alone(pair: list[str]) -
     for call in (lambda M: al.sssp(M, 1), lambda M: al.bfs(M, 1), lambda M: al.boruvka(M, symmetrize=True)):
         told = explain(call, P)
         assert_equal(told.result, call(A))
-        assert told.runs[0].facts["method"] == "by one GPU, which has made itself the whole matrix"
+        assert told.runs[0].details["method"] == "by one GPU, which has made itself the whole matrix"
     assert_equal(al.scc(Q), al.scc(Q.to(CSR).to(device="cpu")))
 
 

@@ -318,9 +318,13 @@ def test_a_run_tells_what_crossed(device: Any) -> None:
     A, run = placed(graph(), 0.5, GPU), Run("bfs", "CSR", "cuda", facts={"edges": 2 * graph().nnz})
     tell_crossing(A, run)
     crossing = A.nbytes - A.resident
-    assert run.facts["resident"] == A.resident
-    assert (run.facts["crossing in a pass"], run.facts["crossed"], run.facts["passes"]) == (crossing, 2 * crossing, 2)
-    told = explain(bfs, graph(), 0).runs[0].facts
+    assert run.details["resident"] == A.resident
+    assert (run.details["crossing in a pass"], run.details["crossed"], run.details["passes"]) == (
+        crossing,
+        2 * crossing,
+        2,
+    )
+    told = explain(bfs, graph(), 0).runs[0].details
     assert "crossing in a pass" not in told
     assert f", {A.resident / A.nbytes:.0%} resident>" in repr(A)
 
@@ -484,8 +488,8 @@ def test_a_limit_on_cuda_leaves_most_on_the_host_and_explain_tells() -> None:
     np.testing.assert_array_equal(y, mxv(A, np.zeros(A.ncols, np.float32), "min_plus"))
     told = explain(sssp, B, 3)
     np.testing.assert_array_equal(on_cpu(told.result), sssp(A, 3))
-    assert told.runs[0].facts["crossing in a pass"] == A.nbytes - B.resident
-    assert told.runs[0].facts["passes"] > 0
+    assert told.runs[0].details["crossing in a pass"] == A.nbytes - B.resident
+    assert told.runs[0].details["passes"] > 0
 
 
 @pytest.mark.backend("cuda")

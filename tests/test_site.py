@@ -20,7 +20,7 @@ import algorithms
 import algorithms.csgraph
 import formats
 import semiring
-from algorithms.networkx.entry.semiring_networkx import FUNCTIONS
+from algorithms.networkx.plugin.semiring_networkx import FUNCTIONS
 
 ROOT = Path(__file__).parent.parent
 PAGES = 20

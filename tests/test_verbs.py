@@ -45,7 +45,7 @@ from semiring.algebra.semirings import find_semiring
 from semiring.cpu import compiled
 from semiring.cpu import threads as threading
 from semiring.cpu.reductions import MIN_COMPILED_RUNS
-from semiring.vectors import put
+from semiring.vectors import scatter
 
 from .strategies import FORMATS, OPTIONS
 
@@ -444,6 +444,6 @@ def test_put_is_assign_with_the_vector_as_its_mask(places, value):
     sparse = SparseVector(np.flatnonzero(flags), np.flatnonzero(flags) + 20, 5)
     for v, new in ((sparse, None), (sparse, value), (flags, value), (flags, np.arange(5) + value)):
         out, expected = np.arange(5), np.arange(5)
-        put(out, v, new)
+        scatter(out, v, new)
         wanted = v.to_dense() if new is None else new
         assert out.tolist() == assign(expected, wanted, mask=v).tolist()

@@ -1,11 +1,12 @@
-"""What a call on a GPU asks CUDA for once its kernels are compiled and what it needs is kept with the matrix."""
+"""What a call passes, and on a GPU asks of CUDA, once kernels are compiled and all it needs is kept with the matrix."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
 from collections.abc import Callable
-from types import SimpleNamespace
+from pathlib import Path
+from types import FrameType, SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -108,3 +109,29 @@ def test_a_second_forest_takes_the_memory_of_the_first_unless_others_have_it(mon
         for left[0], others[:] in ((700, [False]), (700, [False]), (600, [False]), (600, [False, True])):
             out_of_core_msf.Stream(A)
     assert taken == [700, 600, 600]
+
+
+@pytest.mark.parametrize(("name", "most_files"), [("sssp", 12), ("bfs", 11)])
+def test_a_warm_call_passes_few_files(name: str, most_files: int) -> None:
+    """A reader who follows a call opens these files: the library's, of whose functions a frame is entered."""
+    call, A, files, depth, deepest = CALLS[name], graph(symmetric=False), Counter[str](), 0, 0
+    root = str(Path(__file__).parent.parent)
+
+    def seen(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal depth, deepest
+        path = frame.f_code.co_filename
+        if not path.startswith(root) or "tests" in Path(path).parts:
+            return
+        files[path] += event == "call"
+        depth += (event == "call") - (event == "return")
+        deepest = max(deepest, depth)
+
+    for _ in range(3):
+        call(A)
+    sys.setprofile(seen)
+    try:
+        call(A)
+    finally:
+        sys.setprofile(None)
+    assert len(files) <= most_files, sorted(files)
+    assert deepest <= 10

@@ -41,7 +41,8 @@ from formats.display import table
 from formats.storage.orientation import compressed
 from semiring import Law, MinPlus, Semiring, assign, ewise_add, extract, mxm, select, vxm
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import as_vertex, check_graph, densified, empty_rows, fill, starting_points, unit
+from semiring.vectors import densified, empty_rows, fill, unit
+from semiring.verbs.checks import as_vertex, check_graph, starting_points
 from semiring.verbs.explanation import details, explained, running_as
 
 from ..bellman_ford import bellman_ford

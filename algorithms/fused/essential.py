@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from formats import Matrix
-from semiring import MONOIDS, OPERATORS, Predicate, Semiring
+from semiring import MONOIDS, Predicate, Semiring
 
 BYTES = 4
 """That are kept for an edge of the matrix at most."""
@@ -39,7 +39,7 @@ ROUNDINGS = 8
 
 def applies(A: Matrix, s: Semiring) -> bool:
     """Are distances sums of lengths, the least of which counts, and the edges many?"""
-    lengths = s.add == MONOIDS["min"] and s.mul == OPERATORS["plus"] and A.dtype.kind in "if"
+    lengths = s.add == MONOIDS["min"] and s.adds_weights and A.dtype.kind in "if"
     return lengths and A.nnz >= SMALL and bool(s.unit(A.dtype) == 0)
 
 

@@ -10,7 +10,7 @@ from formats import COO, Matrix
 from formats.arrays import Array, optional
 from formats.named.names import Names
 from formats.named.tables import entry
-from semiring.vectors import count, element, look_up, where
+from semiring.vectors import element, gather, nonzero, nvals
 
 from ..shared.parents import path
 
@@ -101,11 +101,11 @@ class Distances(ByName[Any]):
         return element(self.distance, vertex)
 
     def __len__(self) -> int:
-        return count(self.reached)
+        return nvals(self.reached)
 
     def __iter__(self) -> Iterator[Any]:
         names = self.graph.names
-        return (names[v] for v in where(self.reached).indices.tolist())
+        return (names[v] for v in nonzero(self.reached).indices.tolist())
 
     def items(self) -> ItemsView[Any, Any]:
         """The names of the vertices that can be reached, each with its distance."""
@@ -143,7 +143,7 @@ class Pairs(ItemsView[Any, Any]):
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         d = self._mapping
-        return zip(d, look_up(d.distance, d.reached).tolist(), strict=True)
+        return zip(d, gather(d.distance, d.reached).tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

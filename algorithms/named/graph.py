@@ -21,7 +21,8 @@ from formats.named.tables import Table, column_of, looked_up_by_row
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import MinPlus, Semiring
 from semiring.algebra.semirings import find_semiring
-from semiring.vectors import check_graph, numbers
+from semiring.vectors import arange
+from semiring.verbs.checks import check_graph
 
 from ..bfs import bfs
 from ..boruvka import boruvka
@@ -550,7 +551,7 @@ class Graph:
             Edge(source='a', target='b', weight=4.5, row={})
         """
         entries = compressed(self.matrix, 0).to(COO, device="cpu")
-        return Edges(self, entries, numbers(entries.rows[:0].astype("int64"), entries.nnz))
+        return Edges(self, entries, arange(entries.rows[:0].astype("int64"), entries.nnz))
 
     def __len__(self) -> int:
         return len(self.names)

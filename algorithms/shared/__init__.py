@@ -1,1 +1,1 @@
-"""What algorithms share: sources and limits, trees, cycles, edges, traces, types and errors."""
+"""Modules that algorithms share: sources and limits, trees, cycles, edges, traces, types and errors."""

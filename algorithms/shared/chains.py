@@ -17,7 +17,7 @@ from typing import Any
 from formats import Matrix
 from formats.edges import with_edges
 from semiring import MinFirst, MinSecond, ewise_add, extract, mxv, select, vxm, within
-from semiring.vectors import all_vertices, count, degrees, look_up, membership, put, unweighted
+from semiring.vectors import all_vertices, degrees, gather, membership, nvals, scatter, unweighted
 
 WORTH = 1 / 4
 """Share of the vertices that must be in chains."""
@@ -42,32 +42,32 @@ class Chains:
     def joined(self, label: Any) -> Any:
         """The smallest vertex of every component, from that in `rest`."""
         n = len(label)
-        inside = self.inner & ~self.cycle & (look_up(label, self.head) == look_up(label, self.tail))
-        put(label, inside, look_up(label, self.head))
-        put(label, self.cycle, self.smallest)
-        return look_up(vxm(all_vertices(self.rest), membership(label, n), MinFirst), label)
+        inside = self.inner & ~self.cycle & (gather(label, self.head) == gather(label, self.tail))
+        scatter(label, inside, gather(label, self.head))
+        scatter(label, self.cycle, self.smallest)
+        return gather(vxm(all_vertices(self.rest), membership(label, n), MinFirst), label)
 
 
 def without_chains(A: Matrix) -> Chains | None:
     """The chains of `A`, which has no self-loops; None if they are too few to be worth it."""
     inner = (degrees(A) == 1) & (degrees(A.T) == 1)
-    if count(inner) <= A.nrows * WORTH:
+    if nvals(inner) <= A.nrows * WORTH:
         return None
     P, ids = unweighted(A), all_vertices(A)
     before, after = ids.copy(), ids.copy()  # an end stays where it is
-    put(before, inner, vxm(ids, P, MinFirst))
-    put(after, inner, mxv(P, ids, MinSecond))
+    scatter(before, inner, vxm(ids, P, MinFirst))
+    scatter(after, inner, mxv(P, ids, MinSecond))
     head, smallest = followed(before)
     tail, _ = followed(after)
-    cycle = inner & look_up(inner, head)
-    first = inner & ~cycle & ~look_up(inner, before)
+    cycle = inner & gather(inner, head)
+    first = inner & ~cycle & ~gather(inner, before)
     outer = 0 - inner.astype(ids.dtype)  # 0, or -1 within chains
-    rest = with_edges(select(P, within, row=outer, col=outer), look_up(before, first), look_up(tail, first))
+    rest = with_edges(select(P, within, row=outer, col=outer), gather(before, first), gather(tail, first))
     return Chains(rest, inner, head, tail, cycle, smallest)
 
 
 def followed(step: Any) -> tuple[Any, Any]:
-    """(where each vertex arrives after so many steps that only cycles are left, the smallest vertex on its way)."""
+    """Finds (where each vertex arrives once only cycles are left, the smallest vertex on its way)."""
     to, smallest = step, ewise_add(step, extract(step, step), MinFirst)
     for _ in range(len(step).bit_length()):
         smallest = ewise_add(smallest, extract(smallest, to), MinFirst)

@@ -20,8 +20,8 @@ from itertools import pairwise
 from typing import Any
 
 from formats import Matrix, SparseVector
-from semiring import OPERATORS, MinFirst, Semiring, reduce, select, tight, vxm
-from semiring.vectors import all_vertices, at_the_end, full, is_empty, present, product, put, vertices
+from semiring import MinFirst, Semiring, reduce, select, tight, vxm
+from semiring.vectors import all_vertices, at_the_end, full, is_empty, nonzero, present, scatter
 
 from .errors import NegativeCycle, broken_law
 from .parents import cycles_among, gains_by_length
@@ -53,8 +53,8 @@ class CycleWatch:
                 raise ValueError(broken_law(self.s, ENDLESS))
             return
         T = select(self.A, tight(self.s), row=f, col=improved)  # T = A⟨f_i ⊗ a_ij = f'_j⟩
-        chosen = vxm(vertices(present(f, self.s)), T.pattern(), MinFirst)  # p_j = min i with t_ij
-        put(self.improvers, chosen)
+        chosen = vxm(nonzero(present(f, self.s)), T.pattern(), MinFirst)  # p_j = min i with t_ij
+        scatter(self.improvers, chosen)
         if self.steps & (self.steps - 1) == 0 or at_the_end(reduce(improved, self.s.add), self.s):
             self.search()
 
@@ -67,7 +67,7 @@ class CycleWatch:
             if improves(self.A, cycle, self.s):
                 raise NegativeCycle(cycle)
         if self.steps > self.enough:
-            if self.A.dtype.kind != "f" or self.s.mul != OPERATORS["plus"]:
+            if self.A.dtype.kind != "f" or not self.s.adds_weights:
                 raise ValueError(broken_law(self.s, ENDLESS))
             walk = " -> ".join(map(str, cycle))
             raise FloatingPointError(
@@ -77,19 +77,19 @@ class CycleWatch:
 
 
 def improves(A: Matrix, cycle: Iterable[int], s: Semiring) -> bool:
-    """Is a path better for walking the closed list of vertices once more? Sums of weights are exact."""
+    """True if a path is better for walking the closed list of vertices once more. Sums of weights are exact."""
     return gains([A[edge].item() for edge in pairwise(cycle)], A.dtype, s)
 
 
 def gains(weights: list[Any], dtype: Any, s: Semiring) -> bool:
-    """Is a path better for walking edges of these weights? Sums are exact."""
+    """True if a path is better for walking edges of these weights. Sums are exact."""
     one = s.unit(dtype)
-    if s.mul == OPERATORS["plus"] and all(map(math.isfinite, weights)):
+    if s.adds_weights and all(map(math.isfinite, weights)):
         from fractions import Fraction
 
         total = sum(map(Fraction, weights))
         return bool(s.better(dtype.type((total > 0) - (total < 0)), one))
     length = one
     for weight in weights:
-        length = product(length, dtype.type(weight), s)
+        length = s.product(length, dtype.type(weight))
     return bool(s.better(length, one))

@@ -10,7 +10,8 @@ from formats.matrix.facts import Fact
 from formats.preparation.weights import edge_keys
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import ewise_add, select
-from semiring.vectors import check_graph, element, unweighted
+from semiring.vectors import element, unweighted
+from semiring.verbs.checks import check_graph
 
 LOOPS: Fact[int] = Fact("number of self-loops")
 BOTH_WAYS: Fact[Matrix] = Fact("the pattern of the edges in both directions, without self-loops")

@@ -13,7 +13,7 @@ from formats import COO, Matrix, SparseVector
 from formats.arrays import IntegerVector
 from formats.storage.orientation import compressed, is_symmetric
 from semiring import fusible
-from semiring.vectors import put
+from semiring.vectors import scatter
 
 
 @fusible
@@ -57,7 +57,7 @@ def places(A: Matrix, rows: Any, cols: Any) -> Any:
 
 
 def edge_places(A: Matrix, F: COO) -> IntegerVector:
-    """Of each edge (u, v) of F, which is one of A, the place of its entry; of v -> u, if only that has the weight."""
+    """The place in A of the entry of each edge (u, v) of F; of v -> u, if only that has the weight."""
     place = entry_places(A, F.rows, F.cols)
     if is_symmetric(A):
         return place
@@ -65,5 +65,5 @@ def edge_places(A: Matrix, F: COO) -> IntegerVector:
     held = S.values_at(place) if S.in_parts else S.values[place]
     turned = S.xp.flatnonzero((place < 0) | (held != F.values))
     if turned.size:
-        put(place, SparseVector.trusted(turned, entry_places(A, F.cols[turned], F.rows[turned]), F.nnz))
+        scatter(place, SparseVector.trusted(turned, entry_places(A, F.cols[turned], F.rows[turned]), F.nnz))
     return place

@@ -1,4 +1,4 @@
-"""What a graph can have that an algorithm cannot answer."""
+"""Errors for a graph that has what an algorithm cannot answer."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ def walk(cycle: Sequence[int]) -> str:
 
 
 def broken_law(s: Semiring, seen: str) -> str:
-    """What is said of a semiring whose paths have done what its laws exclude."""
+    """The message about a semiring whose paths have done what its laws exclude."""
     return f"{s.name} breaks a law that it declares, for {seen}: check_laws({s.name}, dtype) looks for a counterexample"

@@ -13,7 +13,7 @@ from typing import Any
 
 from formats import Matrix
 from formats.arrays import to_device
-from semiring import MONOIDS, OPERATORS, Semiring
+from semiring import MONOIDS, Semiring
 
 from .errors import NegativeCycle
 
@@ -24,7 +24,7 @@ def check_exactly(A: Matrix, source: int, s: Semiring) -> None:
     Nothing happens where ⊗ is not plus, or ⊕ neither min nor max, or a weight is infinite.
     Cost: O(nm) at most, in Python.
     """
-    if s.mul != OPERATORS["plus"] or s.add not in (MONOIDS["min"], MONOIDS["max"]):
+    if not s.adds_weights or s.add not in (MONOIDS["min"], MONOIDS["max"]):
         return
     from fractions import Fraction
 

@@ -29,16 +29,15 @@ from semiring import MinFirst, Predicate, Semiring, extract, fusible, nearer, re
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import (
     all_vertices,
-    at,
     densified,
     full,
+    gather,
     is_empty,
-    look_up,
+    masked,
+    nonzero,
     present,
-    put,
+    scatter,
     unit,
-    vertices,
-    where,
     with_root,
 )
 from semiring.verbs.checks import check_matrix
@@ -63,7 +62,7 @@ def as_weights(A: Matrix, semiring: Semiring) -> Matrix:
 
 
 def gains_by_length(A: Matrix, semiring: Semiring) -> bool:
-    """Can a path become better by being longer? For MinPlus: has `A` a negative weight? Found once."""
+    """True if a path can become better by being longer, as for MinPlus with a negative weight. Found once."""
 
     def found() -> bool:
         unit = semiring.unit(A.dtype)
@@ -136,7 +135,7 @@ def tree_of_nearest(A: Matrix, d: Any, source: int, semiring: Semiring) -> Any:
     first = find_semiring(f"{semiring.add.name}_first")
 
     def nearest(N: Matrix) -> Matrix:
-        return select(N, alike, row=d, col=densified(vxm(at(d, full(d, True, bool)), N, first), semiring))
+        return select(N, alike, row=d, col=densified(vxm(masked(d, full(d, True, bool)), N, first), semiring))
 
     return in_rounds(A, d, source, semiring, nearest)
 
@@ -146,24 +145,24 @@ def in_rounds(A: Matrix, d: Any, source: int, semiring: Semiring, narrowed: Call
     T = select(A, tight(semiring), row=d, col=d)  # T = A⟨d_i ⊗ a_ij = d_j⟩
     parent = full(d, -1, all_vertices(A).dtype)
     settled = full(d, False, bool)
-    newly = vertices(unit(A, source, semiring))
-    put(settled, newly, True)
+    newly = nonzero(unit(A, source, semiring))
+    scatter(settled, newly, True)
     if not gains_by_length(A, semiring):
         N = narrowed(select(T, nearer(semiring), row=d, col=d))  # N = T⟨d_i nearer than d_j⟩
         p = vxm(all_vertices(A), N.pattern(), MinFirst, mask=settled, complement=True)  # p_j = min i: n_ij
         nearest = present(p, MinFirst)
-        put(parent, nearest)
-        put(settled, nearest, True)
-        newly = where(settled)
+        scatter(parent, nearest)
+        scatter(settled, nearest, True)
+        newly = nonzero(settled)
     reached = differs(d, semiring.zero(d.dtype))
     edges = T.pattern()
     while bool((reached & ~settled).any()):
         chosen = vxm(newly, edges, MinFirst, mask=settled, complement=True)  # p_j = min i: t_ij, i settled before
         if is_empty(chosen):
             raise ValueError("d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one")
-        put(parent, chosen)
-        put(settled, chosen, True)
-        newly = vertices(chosen)
+        scatter(parent, chosen)
+        scatter(settled, chosen, True)
+        newly = nonzero(chosen)
     return parent
 
 
@@ -225,7 +224,7 @@ def cycles_among(parent: Any) -> Iterator[list[int]]:
     astray = (jump != n).nonzero()[0]
     if len(astray) == 0:
         return
-    starts, parent, seen = to_device(look_up(jump, astray), "cpu").tolist(), to_device(parent, "cpu"), set[int]()
+    starts, parent, seen = to_device(gather(jump, astray), "cpu").tolist(), to_device(parent, "cpu"), set[int]()
     for start in starts:
         if start in seen:
             continue

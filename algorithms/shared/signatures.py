@@ -1,4 +1,4 @@
-"""What mypy and editors know of the algorithms: the results by the parameters that decide their number and shape.
+"""The types of the algorithms for mypy and editors: results by the parameters that decide their number and shape.
 
 Each class is an algorithm whose `__call__` has an overload for each kind of result. The function that it decorates has
 the parameters one by one, with their defaults and meaning.
@@ -7,7 +7,7 @@ the parameters one by one, with their defaults and meaning.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from formats import COO, Matrix, SparseVector
 from formats.arrays import Array, DenseRows, DenseVector, IntegerRows, IntegerVector, Scalar
@@ -20,7 +20,7 @@ Distance: TypeAlias = Scalar
 No: TypeAlias = Literal[False]
 Yes: TypeAlias = Literal[True]
 Rule: TypeAlias = Literal["median", "mean", "max/degree"]
-"""For the width of a bucket."""
+"""A rule for the width of a bucket."""
 
 Paths: TypeAlias = DenseVector | DenseRows | tuple[DenseVector, IntegerVector] | tuple[DenseRows, IntegerRows]
 """Distances, or distances and parents; a row for each of several sources."""
@@ -33,22 +33,13 @@ Searches: TypeAlias = (
 Name: TypeAlias = Literal[
     "auto", "bellman-ford", "da2cf", "delta-stepping", "dijkstra", "bellman_ford", "delta_stepping"
 ]
-"""Of an algorithm for paths."""
+"""The name of an algorithm for paths."""
+
+Width = TypeVar("Width")
+Choice = TypeVar("Choice")
 
 
-class Sources(TypedDict):
-    """Several sources, where there are any."""
-
-    sources: Vertices
-
-
-class MaybeSources(TypedDict, total=False):
-    """Several sources, or none."""
-
-    sources: Vertices | None
-
-
-class Bounds(TypedDict, total=False):
+class Limits(TypedDict, total=False):
     """The parameters of all algorithms for paths beside sources and `return_parents`."""
 
     limit: Distance | None
@@ -56,40 +47,30 @@ class Bounds(TypedDict, total=False):
     fused: bool
 
 
-class Buckets(Bounds, total=False):
-    """The parameters of Δ-stepping."""
+class Shared(Limits, total=False):
+    """The parameters of all algorithms for paths, see `single_source.Query`."""
 
-    delta: Distance | Rule | None
-
-
-class Choice(Buckets, total=False):
-    """The parameters of `sssp`."""
-
-    algorithm: Name
+    sources: Vertices | None
+    return_parents: bool
 
 
-class Several(Bounds, Sources):
+class Bounds(Limits, Generic[Width, Choice], total=False):
+    """The parameters of one algorithm beside sources and `return_parents`; one of type Never is not to give."""
+
+    delta: Width
+    algorithm: Choice
+
+
+class Several(Bounds[Width, Choice]):
     """The same with several sources."""
 
-
-class SeveralBuckets(Buckets, Sources):
-    """The same with several sources."""
+    sources: Vertices
 
 
-class SeveralChoice(Choice, Sources):
-    """The same with several sources."""
-
-
-class Either(Bounds, MaybeSources):
+class Either(Bounds[Width, Choice], total=False):
     """The same with one source or several."""
 
-
-class EitherBuckets(Buckets, MaybeSources):
-    """The same with one source or several."""
-
-
-class EitherChoice(Choice, MaybeSources):
-    """The same with one source or several."""
+    sources: Vertices | None
 
 
 class Way(TypedDict, total=False):

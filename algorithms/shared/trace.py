@@ -1,4 +1,4 @@
-"""What an algorithm does, round by round.
+"""Traces of an algorithm, round by round.
 
     with trace() as t:
         delta_stepping(A, 0)
@@ -12,8 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, field, fields
 from itertools import islice
 from pathlib import Path
@@ -22,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from formats import Matrix, SparseVector
 from formats.arrays import finish, optional, to_device
 from formats.display import MOST_LINES, shortened, table
-from semiring.vectors import degrees, look_up
-from semiring.verbs.explanation import definitions_only
+from semiring.vectors import degrees, gather
+from semiring.verbs.explanation import RECORDER, definitions_only
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -56,21 +55,34 @@ class Round:
     crossed: int = 0
 
 
+@dataclass
+class _Run:
+    """A run of an algorithm on A.  number: counted from 0.  rounds: so far."""
+
+    algorithm: str
+    A: Matrix
+    number: int = 0
+    rounds: int = 0
+
+
 @dataclass(repr=False)
 class Trace:
     """The rounds of everything that ran within a `with trace()` block."""
 
     rounds: list[Round] = field(default_factory=list)
     _runs: int = 0
-    _run: tuple[str, Matrix] | None = None
-    _iteration: int = 0
+    _run: _Run | None = None
     _since: float = 0.0
 
-    def start(self, algorithm: str, A: Matrix) -> None:
-        """A call of an algorithm begins."""
-        self._run, self._iteration = (algorithm, A), 0
-        self._runs += 1
+    @contextmanager
+    def running(self, algorithm: str, A: Matrix) -> Iterator[None]:
+        """Have the rounds within the block belong to a run of this algorithm, which counts from its first round on."""
+        outer, self._run = self._run, _Run(algorithm, A)
         self._since = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._run = outer
 
     def add(
         self,
@@ -86,20 +98,21 @@ class Trace:
         """Write down a round."""
         if self._run is None:
             return
-        algorithm, A = self._run
-        A = A if matrix is None else matrix
+        A = self._run.A if matrix is None else matrix
         for device in {A.device, frontier.device}:
             finish(device)
         now = time.perf_counter()
-        self._iteration += 1
+        if not self._run.rounds:
+            self._run.number, self._runs = self._runs, self._runs + 1
+        self._run.rounds += 1
         if edges is None and direction == "push":
-            edges = int(look_up(degrees(A), to_device(frontier.indices, A.place)).sum())
+            edges = int(gather(degrees(A), to_device(frontier.indices, A.place)).sum())
         elif edges is None:
-            edges = int(look_up(degrees(A.T), ~to_device(resolved, A.place)).sum())
+            edges = int(gather(degrees(A.T), ~to_device(resolved, A.place)).sum())
         row = Round(
-            algorithm,
-            self._runs - 1,
-            self._iteration,
+            self._run.algorithm,
+            self._run.number,
+            self._run.rounds,
             frontier.nnz,
             edges,
             _finite(minimum),
@@ -186,10 +199,6 @@ def _finite(value: Any) -> Any:
     return None if isinstance(number, float) and math.isinf(number) else number
 
 
-_active: ContextVar[Trace | None] = ContextVar("trace", default=None)
-NOWHERE = nullcontext()
-
-
 @contextmanager
 def trace() -> Iterator[Trace]:
     """Record every round of the algorithms that run within the block, in this thread, each as its definition.
@@ -206,27 +215,12 @@ def trace() -> Iterator[Trace]:
         [(1, 2), (2, 1), (1, 0)]
     """
     record = Trace()
-    token = _active.set(record)
+    token = RECORDER.set(record)
     try:
         with definitions_only("a trace shows the definition's rounds"):
             yield record
     finally:
-        _active.reset(token)
-
-
-def traced(algorithm: str, A: Matrix) -> AbstractContextManager[None]:
-    """Tell a trace, if there is one, which algorithm the rounds in this block belong to."""
-    record = _active.get()
-    return NOWHERE if record is None else _recorded(record, algorithm, A)
-
-
-@contextmanager
-def _recorded(record: Trace, algorithm: str, A: Matrix) -> Iterator[None]:
-    record.start(algorithm, A)
-    try:
-        yield
-    finally:
-        record._run = None
+        RECORDER.reset(token)
 
 
 def trace_round(
@@ -245,7 +239,7 @@ def trace_round(
     frontier: or a function that gives it, where it takes work.  resolved: who did not look for it in a pull.
     edges: that were looked at, where degrees do not tell.  matrix: whose edges they are, if not the algorithm's.
     """
-    record = _active.get()
+    record = RECORDER.get()
     if record is not None:
         record.add(
             frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved, phase, edges, matrix

@@ -23,16 +23,15 @@ from semiring import LorLand, MinFirst, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import (
     all_vertices,
-    count,
     degrees,
-    flags,
+    gather,
     longest_row,
-    look_up,
-    places,
+    nonzero,
+    nvals,
+    ones,
     present,
-    put,
+    scatter,
     unweighted,
-    vertices,
 )
 
 from .trace import trace_round
@@ -79,10 +78,10 @@ class Direction:
         return self if turns else Direction("push")
 
     def pulls(self, pulling: bool, f: Any, edges: int, unexplored: int) -> bool:
-        """Is the next step a pull, from a frontier with so many edges?"""
+        """True if the next step is a pull, from a frontier with so many edges."""
         if self.choice != "auto":
             return self.choice == "pull"
-        return count(f) * self.beta > len(f) if pulling else edges * self.alpha > unexplored
+        return nvals(f) * self.beta > len(f) if pulling else edges * self.alpha > unexplored
 
 
 def frontiers(
@@ -96,12 +95,12 @@ def frontiers(
     """
     how = how.for_matrix(A)
     unexplored, pulling = A.nnz, False
-    while count(f):
-        put(visited, f, True)
+    while nvals(f):
+        scatter(visited, f, True)
         yield f
         edges = 0
-        if how.choice == "auto" and not pulling and count(f) * longest_row(A) * how.alpha > unexplored:
-            edges = int(look_up(degrees(A), places(f)).sum())
+        if how.choice == "auto" and not pulling and nvals(f) * longest_row(A) * how.alpha > unexplored:
+            edges = int(gather(degrees(A), f).sum())
             unexplored -= edges
         pulling = how.pulls(pulling, f, edges, unexplored)
         if pulling:
@@ -118,9 +117,9 @@ def pushed(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:
     """f' = fP⟨¬visited⟩, along the frontier's rows."""
     if parent is None:
         return vxm(f, P, LorLand, mask=visited, complement=True)
-    chosen = vxm(vertices(f), P, MinFirst, mask=visited, complement=True)  # p_j = min i: f_i, p_ij
-    put(parent, chosen)
-    return flags(chosen)
+    chosen = vxm(nonzero(f), P, MinFirst, mask=visited, complement=True)  # p_j = min i: f_i, p_ij
+    scatter(parent, chosen)
+    return ones(chosen, bool)
 
 
 def pulled(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:
@@ -130,7 +129,7 @@ def pulled(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:
     named = f * (all_vertices(P) + 1)  # i + 1, since the zero of `any` is 0
     chosen = vxm(named, P, AnyFirst, mask=visited, complement=True)  # columns ascend: the first is the smallest
     f = chosen != 0
-    put(parent, f, chosen - 1)
+    scatter(parent, f, chosen - 1)
     return f
 
 
@@ -145,5 +144,5 @@ def sparse(f: Any) -> Any:
 
 
 def is_sparse(f: Any) -> bool:
-    """Is it stored as the entries that are there?"""
+    """True if it is stored as the entries that are there."""
     return isinstance(f, SparseVector)

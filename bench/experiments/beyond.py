@@ -127,7 +127,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def rounds_of(runs: list[Run]) -> int:
     """The rounds of a call's last algorithm, as far as it counts them."""
-    facts = runs[-1].facts if runs else {}
+    facts = runs[-1].details if runs else {}
     counted = next((facts[name] for name in ("steps", "levels", "rounds") if name in facts), 1)
     return sum(counted) if isinstance(counted, list) else int(counted)
 
@@ -198,7 +198,7 @@ def timed(B: M, task: str, run: Task, answer: Any, setting: Setting, known: Row)
     found["kept_bytes"] = held_bytes(B.place) - held
     if known["floor_ms"]:
         found["passes"] = rounded(found["ms"] / known["floor_ms"])
-    facts = told[-1].facts if told else {}
+    facts = told[-1].details if told else {}
     found |= {name: facts[name] for name in ("edges", "plan") if name in facts}
     if "crossed" in facts:
         found["crossed_bytes"] = facts["crossed"]

@@ -210,7 +210,7 @@ def measured(
         "best_of_others_ms": None if best is None else peers[best],
         "others": best,
         "ran": [
-            {"algorithm": r.algorithm, "implementation": r.implementation, "why": r.why, "facts": plain(r.facts)}
+            {"algorithm": r.algorithm, "implementation": r.implementation, "why": r.why, "facts": plain(r.details)}
             for r in told.runs
         ],
     }

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from formats import CSR
-from formats.arrays import cupy
+from formats.arrays import cupy, equals
 from semiring import MinPlus, reduce
-from semiring.vectors import densified, entries_equal, full, unit
+from semiring.vectors import densified, full, masked, unit
 
 NO_ATOMIC = "F_GPU_no_Atomic (wrong)"
 THREADS, BLOCKS_EACH = 256, 8
@@ -45,7 +45,7 @@ def f_gpu_no_atomic(A: CSR, source: int) -> Any:
     d, resolved = full(q, s.zero(q.dtype), q.dtype), full(q, False, bool)
     most = BLOCKS_EACH * cp.cuda.Device().attributes["MultiProcessorCount"]
     while (nearest := reduce(q, s)) != s.zero(q.dtype):
-        f = entries_equal(q, nearest)
+        f = masked(q, equals(q, nearest))
         d[f.indices], q[f.indices], resolved[f.indices] = nearest, s.zero(q.dtype), True
         arguments = (f.indices, np.int32(f.nnz), A.indptr, A.indices, A.values, resolved, np.int32(nearest), q)
         _relax()((min(-(-f.nnz // THREADS), most),), (THREADS,), arguments)

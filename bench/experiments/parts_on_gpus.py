@@ -137,7 +137,7 @@ def of_task(call: Call, A: CSR, P: Partitioned, setting: Setting) -> Iterator[Ro
     how: Any = {"agrees": lambda found: same(found, expected), "device": "cuda", "watched": False}
     contenders = [Contender(name, functools.partial(call, M), **how) for name, M in of_both]
     found = contest(contenders, setting.repeats)
-    facts = explain(call, P).runs[0].facts
+    facts = explain(call, P).runs[0].details
     told: dict[str, Any] = {"steps": facts.get("steps", facts.get("levels"))}
     if "received" in facts:
         told["sent_bytes"] = facts["received"] * A.dtype.itemsize
@@ -162,6 +162,6 @@ def of_steps(scale: int, devices: list[str], setting: Setting) -> Row:
 
     contender = Contender("steps", functools.partial(call, P), agrees=agrees, device="cuda", watched=False)
     found = contest([contender], setting.repeats)["steps"]
-    steps = explain(call, P).runs[0].facts["steps"]
+    steps = explain(call, P).runs[0].details["steps"]
     known = {"graph": f"path {scale}", "task": "sssp", "n": n, "nnz": A.nnz, "contender": f"{len(devices)} GPUs"}
     return known | found | {"steps": steps, "step_us": rounded(1e3 * found["ms"] / steps)}

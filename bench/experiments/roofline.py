@@ -173,7 +173,7 @@ def algorithm_rows(name: str, A: CSR, setting: Setting) -> Iterator[Row]:
             "contender": task.kind,
             "kind": "algorithm",
             "ran": told.runs[0].implementation if told.runs else "definition",
-            "edges_relaxed": plain(told.runs[0].facts.get("edges")) if told.runs else None,
+            "edges_relaxed": plain(told.runs[0].details.get("edges")) if told.runs else None,
             "bytes_moved": least_bytes(task.kind, A, told.result),
             **found,
         }

@@ -140,7 +140,7 @@ def widths(A: CSR, d: np.ndarray) -> Iterator[tuple[Contender | Row, Row]]:
         def solve(M: Matrix, rule: str | None = rule) -> Array:
             return delta_stepping(M, SOURCE, delta=rule)
 
-        told = explain(solve, A).runs[-1].facts
+        told = explain(solve, A).runs[-1].details
         yield timed(rule or "our own", A, d, solve), {"delta": int(told["delta"]), "edges": int(told["edges"])}
 
 

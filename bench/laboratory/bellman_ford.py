@@ -11,12 +11,13 @@ Of the queues fifo is a compiled loop on the CPU; a sweep is a persistent kernel
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from algorithms import bellman_ford
 from algorithms.shared.cycle_watch import CycleWatch
 from algorithms.shared.parents import gains_by_length
-from algorithms.shared.single_source import Until
+from algorithms.shared.signatures import Shared
+from algorithms.shared.single_source import Until, paths
 from algorithms.shared.trace import trace_round
 from formats import CSR, Matrix, SparseVector
 from formats.arrays import Array, index_dtype, namespace
@@ -44,15 +45,11 @@ def bellman_ford_by(
     semiring: Semiring | str = MinPlus,
     *,
     schedule: Schedule = "sweep",
-    sources: Any = None,
-    return_parents: bool = False,
-    limit: Any = None,
-    target: int | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Any:
     """`bellman_ford` by a schedule: what a round relaxes from."""
     check(schedule)
-    return bellman_ford_by.paths(A, source, semiring, sources, return_parents, limit, target, schedule=schedule)
+    return paths(bellman_ford_by, A, source, semiring, schedule=schedule, **query)
 
 
 bellman_ford_by.any_sign = True

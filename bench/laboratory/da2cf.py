@@ -16,14 +16,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
-from algorithms.da2cf import NONE_OF_THEM, resolve
+from algorithms.da2cf import NO_MINIMUM, resolve
 from algorithms.shared.errors import broken_law
-from algorithms.shared.single_source import Until
+from algorithms.shared.signatures import Shared
+from algorithms.shared.single_source import Until, paths
 from algorithms.shared.trace import trace_round
 from formats import CSC, Matrix, SparseVector
-from formats.arrays import Array, Device, to_device
+from formats.arrays import Array, Device, equals, to_device
 from formats.matrix.facts import Fact
 from formats.places import place_of
 from formats.storage.orientation import by_columns
@@ -31,7 +32,7 @@ from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.algebra.codegen import types_of
 from semiring.cuda import tiles
 from semiring.cuda.kernels import UNITS, kernels_for
-from semiring.vectors import densified, entries_equal, full, is_empty, unit
+from semiring.vectors import densified, full, is_empty, masked, unit
 
 from .variant import Variant
 
@@ -134,16 +135,12 @@ def da2cf_by(
     relax: Literal["push", "pull"] = "push",
     passes: Literal[1, 2] = 2,
     variant: str | None = None,
-    sources: Any = None,
-    return_parents: bool = False,
-    limit: Any = None,
-    target: int | None = None,
-    fused: bool = True,
+    **query: Unpack[Shared],
 ) -> Any:
     """`da2cf` by a plan: a way to relax and passes of the minimum, or one of the paper's implementations by name."""
     own: dict[str, Any] = {"relax": relax, "passes": passes, "variant": variant}
     find_plan(**own)
-    return da2cf_by.paths(A, source, semiring, sources, return_parents, limit, target, **own)
+    return paths(da2cf_by, A, source, semiring, **own, **query)
 
 
 @da2cf_by.equations
@@ -168,9 +165,9 @@ def distances(
         if until.passed(d, μ):
             return plan.back(d)
         q, d, resolved = plan.on_update(q, d, resolved)
-        f = entries_equal(q, μ)  # f = q⟨q = μ⟩
+        f = masked(q, equals(q, μ))  # f = q⟨q = μ⟩
         if is_empty(f):
-            raise ValueError(broken_law(s, NONE_OF_THEM))
+            raise ValueError(broken_law(s, NO_MINIMUM))
         resolve(f, q, d, resolved, s)
         q = relaxed(B, s, plan.pull, *plan.on_relax(f, q, resolved))  # q = q ⊕ fA⟨unresolved⟩
         trace_round(f, minimum=μ, direction=plan.relax, resolved=resolved)

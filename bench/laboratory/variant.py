@@ -8,7 +8,7 @@ from algorithms.shared.single_source import SourceToAll
 from semiring import Verb
 
 
-class Variant(SourceToAll):
+class Variant(SourceToAll[Any, Any]):
     """A variant, which `Fusible.all` does not have."""
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}

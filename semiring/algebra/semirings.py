@@ -191,6 +191,22 @@ class Semiring(Portable):
             return a < b if self.add is Min else a > b
         return (self.add(a, b) == a) & (a != b)
 
+    def product(self, a: np.number, b: np.number) -> np.number:
+        """a ⊗ b of two scalars of a dtype, which stops at the end of its range; the zero for 0 / 0, as in the verbs."""
+        mul, dtype = self.mul, a.dtype
+        if dtype.kind == "i" and mul.saturating is not None and not mul.partial:
+            info = np.iinfo(dtype.name)
+            exact = int(a) + int(b) if self.adds_weights else mul.unbounded(int(a), int(b))
+            return dtype.type(max(info.min, min(exact, info.max)))
+        with np.errstate(all="ignore"):
+            t = a + b if self.adds_weights else mul.computed(np.asarray([a]), np.asarray([b]))[0]
+        return t if t == t else self.zero(t.dtype)
+
+    @cached_property
+    def adds_weights(self) -> bool:
+        """True if ⊗ is +, so that a path is as long as its edges together."""
+        return self.mul == OPERATORS["plus"]
+
     def __repr__(self) -> str:
         return f"Semiring({self.name!r})"
 

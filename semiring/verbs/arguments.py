@@ -43,7 +43,7 @@ def present_value(monoid: Monoid, dtype: np.dtype) -> Any:
 
 
 def of_products(A: Matrix, X: Array, Y: Array, semiring: Semiring, matrix_first: bool) -> Array:
-    """(m, columns) of A ⊗ X = Y, or with `matrix_first` False of x ⊗ a: found from A's entries, column by column."""
+    """Finds (m, columns) of A ⊗ X = Y, or with `matrix_first` False of x ⊗ a, from A's entries, column by column."""
     rows, cols, values = A.to_edges()
     found = A.xp.full(Y.shape, NONE, index_dtype(A.ncols))
     for j in range(X.shape[1]):
@@ -53,7 +53,7 @@ def of_products(A: Matrix, X: Array, Y: Array, semiring: Semiring, matrix_first:
 
 
 def _gives(a: Array, b: Array, y: Array, s: Semiring, matrix_first: bool, *, patterns: bool = False) -> Array:
-    """For each term: is it y?  patterns: are both a and b entries of matrices?"""
+    """True for each term that is y.  patterns: both a and b are entries of matrices."""
     zero = s.zero(y.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         terms = s.mul.computed(a, b) if matrix_first else s.mul.computed(b, a)
@@ -66,7 +66,7 @@ def _gives(a: Array, b: Array, y: Array, s: Semiring, matrix_first: bool, *, pat
 
 
 def _smallest(lines: Array, others: Array, size: int, extent: int) -> Array:
-    """Of each line the smallest number that is listed with it; NONE for a line that is not listed."""
+    """The smallest number that is listed with each line; NONE for a line that is not listed."""
     xp = namespace(lines)
     if size * extent >= 2**63:
         raise OverflowError(f"the positions of a {size}×{extent} matrix do not fit 64 bits")

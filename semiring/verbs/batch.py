@@ -20,8 +20,8 @@ from formats import Matrix
 from formats.progress import Bar
 
 from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
-from .explanation import details, note_choice, running_as, why_not_fused
-from .registry import Declined, Implementation
+from .explanation import AS_WRITTEN, details, note_choice, running_as
+from .registry import Declined, Implementation, enter
 
 Rows = tuple[Any, ...]
 """The arrays of an answer, (k, n) each; None for what nobody has asked for."""
@@ -77,14 +77,9 @@ class Batch:
         most: sources that it takes at once.  needs: (A, k) -> bytes that it takes beside the rows of k sources.
         for_parents: (A, k) -> bytes that rows of parents take beside that.
         """
-        backends = [cell for cell in cells if isinstance(cell, str)]
 
         def register(run: Implementation) -> Implementation:
-            for cell in [(fmt, backend) for fmt in cells if not isinstance(fmt, str) for backend in backends]:
-                if cell in self.cells:
-                    name = f"{self.algorithm.name}'s batch"
-                    raise ValueError(f"{name} is implemented for {cell[0].__name__} on {cell[1]} already")
-                self.cells[cell] = Cell(run, most, needs, for_parents)
+            enter(self.cells, cells, Cell(run, most, needs, for_parents), f"{self.algorithm.name}'s batch")
             return run
 
         return register
@@ -120,10 +115,10 @@ class Batch:
                 yield Block([source], cut(own, slice(i, i + 1)), answer)
 
     def _find(self, A: Matrix, count: int) -> tuple[Cell | None, Matrix, str]:
-        """(the implementation, `A` as it takes it, ""), or (None, `A`, why there is none)."""
+        """Finds (the implementation, `A` as it takes it, ""), or (None, `A`, why there is none)."""
         if count < 2 or not self.cells:
             return None, A, ""
-        if why := why_not_fused() or ("its files are read row by row in their order" if A.streams else ""):
+        if why := AS_WRITTEN.get() or ("its files are read row by row in their order" if A.streams else ""):
             return None, A, why
         B = self.algorithm._rows_of(A)
         cell = self.cells.get((type(B), B.place.backend))

@@ -1,7 +1,8 @@
-"""What every verb checks of its arguments, before any work: an error names the argument and the rule."""
+"""The checks that every verb makes of its arguments, before any work: an error names the argument and the rule."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,6 +13,7 @@ import numpy as np
 from formats import DTYPES, Matrix, SparseVector
 from formats.arrays import (
     Array,
+    as_indices,
     as_integers,
     check_not_masked,
     check_range,
@@ -73,6 +75,37 @@ def sharing_call(x: Any) -> str:
 
 ON_HOST = 1
 """DLPack's number of a CPU."""
+
+
+def as_vertex(A: Matrix, vertex: Any, name: str = "source") -> int:
+    """A vertex of the graph A. ValueError for a matrix that is not square or a vertex outside it."""
+    check_graph(A)
+    try:
+        v = operator.index(vertex)
+    except TypeError:
+        several = "; sources=[…] takes several" if name == "source" else ""
+        raise TypeError(f"{name} must be an integer, got {vertex!r}{several}") from None
+    if not 0 <= v < A.nrows:
+        raise ValueError(f"{name} must be in [0, {A.nrows}), got {v}")
+    return v
+
+
+def check_graph(A: Matrix) -> None:
+    """ValueError for a matrix that is not square, TypeError for what is no matrix."""
+    check_matrix("A", A)
+    if A.nrows != A.ncols:
+        raise ValueError(f"a graph needs a square matrix, got shape {A.shape}")
+
+
+def starting_points(A: Matrix, source: int | None, sources: Any) -> list[int]:
+    """A source, or several, as a list of vertices of the graph A. TypeError unless exactly one of the two is given."""
+    if (source is None) == (sources is None):
+        raise TypeError("give either a source or sources=[…]")
+    if source is not None:
+        return [as_vertex(A, source)]
+    check_graph(A)
+    starts: list[int] = to_device(as_indices(sources, "sources", A.nrows), "cpu").tolist()
+    return starts
 
 
 def check_pair(A: Any, B: Any) -> None:
@@ -191,7 +224,7 @@ def check_numbers(name: str, x: Any) -> None:
 
 
 def is_index(obj: Any) -> bool:
-    """Is `obj` a single integer?"""
+    """True if `obj` is a single integer."""
     return isinstance(obj, int | np.integer) and not isinstance(obj, bool)
 
 
@@ -201,7 +234,7 @@ def chosen(A: Matrix, rows: Any, cols: Any) -> list[Array | None]:
 
 
 def in_order(A: Matrix, rows: Any, cols: Any) -> tuple[list[Array | None], list[Array | None]]:
-    """(rows and columns as `chosen` has them, but ascending; what put them in that order, None where nothing had to).
+    """Lists rows and columns as `chosen` does, but ascending, and what sorted each; None where nothing had to.
 
     ValueError if one of them is given twice.
     """
@@ -219,7 +252,7 @@ def in_order(A: Matrix, rows: Any, cols: Any) -> tuple[list[Array | None], list[
 
 
 def _looked(A: Matrix, rows: Any, cols: Any) -> list[tuple[Array | None, bool | None]]:
-    """(the rows or columns, checked; do they ascend? None where that was not looked for on the way) of both."""
+    """Pairs (the rows or columns, checked; True if they ascend, None where that was not looked for), for both."""
     given = [
         None if part is None else (as_integers(part, name), name, bound)
         for part, name, bound in ((rows, "rows", A.nrows), (cols, "cols", A.ncols))
@@ -243,7 +276,7 @@ def _looked(A: Matrix, rows: Any, cols: Any) -> list[tuple[Array | None, bool | 
 
 
 def one_index(index: int, name: str, bound: int) -> np.ndarray:
-    """(1,) on the host: the index, checked without what an array would take."""
+    """An array of one index on the host, checked without what an array would take."""
     if not 0 <= index < bound:
         raise ValueError(f"{name} must be in [0, {bound}), got {index}")
     return np.array([index], index_dtype(bound))

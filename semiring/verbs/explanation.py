@@ -24,7 +24,7 @@ from formats.display import shortened, table
 NOTHING = "no verb ran, and no algorithm that could have been fused"
 VERB = "verb"
 FEW = 50
-"""Of the verbs that ran last, among which one that ran the same way is looked for."""
+"""The number of verbs that ran last, among which one that ran the same way is looked for."""
 MOST_SHOWN = 5
 """Runs of which a notebook shows tables."""
 
@@ -36,7 +36,7 @@ R = TypeVar("R")
 class Run:
     """One algorithm within a call; or a verb, so many times.
 
-    implementation: "fused" or "definition", or "verb".  why: in a sentence.  facts: what the implementation chose and
+    implementation: "fused" or "definition", or "verb".  why: in a sentence.  details: what the implementation chose and
     counted; of a verb its arguments.
     """
 
@@ -45,18 +45,18 @@ class Run:
     device: str
     implementation: str = ""
     why: str = ""
-    facts: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
     times: int = 1
 
     def __str__(self) -> str:
         times = f", {self.times:,} times" if self.times > 1 else ""
         lines = [f"{self.algorithm}: {self.implementation}{times}, {self.format} on {self.device} ({self.why})"]
-        return "\n".join(lines + [f"    {name}: {value}" for name, value in self.facts.items()])
+        return "\n".join(lines + [f"    {name}: {value}" for name, value in self.details.items()])
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Generic[R]):
-    """What a call did. `print` shows it.
+    """The result of a call, and what ran in it. `print` shows it.
 
     Attributes:
         result: what the call returned.
@@ -86,7 +86,7 @@ class Explanation(Generic[R]):
         shown = [
             table(
                 f"{run.algorithm}: {run.implementation}, {run.format} on {run.device}",
-                [("why", run.why), *run.facts.items()],
+                [("why", run.why), *run.details.items()],
             )
             for run in self.runs[:MOST_SHOWN]
         ]
@@ -102,7 +102,10 @@ _current: ContextVar[Run | None] = ContextVar("current", default=None)
 _verb: ContextVar[Run | None] = ContextVar("verb", default=None)
 ASKING: list[None] = []
 """As long as the calls that are explained now, in all threads: nothing is told while it is empty."""
-_definitions: ContextVar[str] = ContextVar("definitions", default="")
+AS_WRITTEN: ContextVar[str] = ContextVar("definitions", default="")
+"""Why nothing may be fused now; "" if it may."""
+RECORDER: ContextVar[Any] = ContextVar("trace", default=None)
+"""The trace that is on, if any: its `running(algorithm, A)` is a context for the rounds of one run."""
 _asked: ContextVar[bool] = ContextVar("asked", default=False)
 UNTOLD = nullcontext(Run("", "", ""))
 """A run that nobody asks about: all such calls write to it."""
@@ -146,7 +149,7 @@ def explain(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Explanat
 
 
 def choices_told() -> bool:
-    """Is somebody asking which formats are chosen? Then a sentence about it is worth making."""
+    """True if somebody asks which formats are chosen, so that a sentence about it is worth making."""
     return _choices.get() is not None
 
 
@@ -171,10 +174,10 @@ def tell_verb(name: str, signature: inspect.Signature, call: Callable[..., R], a
         result = call(*args, **kwargs)
     finally:
         _verb.reset(token)
-    found, run.facts = run.facts, {}
+    found, run.details = run.details, {}
     for part, value in signature.bind(*args, **kwargs).arguments.items():
-        run.facts[part] = in_words(value)
-    run.facts |= found | {"result": in_words(result)}
+        run.details[part] = in_words(value)
+    run.details |= found | {"result": in_words(result)}
     same = next((other for other in runs[-FEW:] if replace(other, times=1) == run), None)
     if same is None:
         runs.append(run)
@@ -195,7 +198,7 @@ def tell_cell(verb: str, fmt: str, backend: str, cell: Callable[..., Any], regis
 def tell_product(how: str) -> None:
     """Tell how a verb computes a product; nothing happens unless somebody asks."""
     if ASKING and (run := _verb.get()) is not None:
-        run.facts["product"] = how
+        run.details["product"] = how
 
 
 def in_words(value: Any) -> str:
@@ -212,7 +215,7 @@ def in_words(value: Any) -> str:
 
 
 def explained() -> bool:
-    """Is somebody asking? Then facts that cost a little work are worth it."""
+    """True if somebody asks, so that details that cost a little work are worth it."""
     return _current.get() is not None
 
 
@@ -220,18 +223,18 @@ def details(**known: Any) -> None:
     """Tell what the running implementation chose or counted; nothing happens unless somebody asks."""
     run = _current.get()
     if run is not None:
-        run.facts.update(known)
+        run.details.update(known)
 
 
 def tell_crossing(A: Matrix, run: Run) -> None:
-    """Of a matrix that is not resident as a whole: what a pass moves over the bus, and what the edges looked at did."""
+    """Tell what a pass over a matrix that is not all resident moves over the bus, and what the edges looked at did."""
     if run is UNTOLD.enter_result or A.all_resident:
         return
     crossing = A.nbytes - A.resident
-    run.facts["resident"], run.facts["crossing in a pass"] = A.resident, crossing
-    if isinstance(edges := run.facts.get("edges"), int) and A.nnz:
-        crossed = run.facts.setdefault("crossed", crossing * edges // A.nnz)
-        run.facts["passes"] = crossed / crossing
+    run.details["resident"], run.details["crossing in a pass"] = A.resident, crossing
+    if isinstance(edges := run.details.get("edges"), int) and A.nnz:
+        crossed = run.details.setdefault("crossed", crossing * edges // A.nnz)
+        run.details["passes"] = crossed / crossing
 
 
 def running_as(algorithm: str, A: Matrix) -> AbstractContextManager[Run]:
@@ -254,20 +257,21 @@ def _told(runs: list[Run], run: Run) -> Iterator[Run]:
 
 @contextmanager
 def definitions_only(why: str, *, asked: bool = True) -> Iterator[None]:
-    """Run every algorithm within the block as it is written.  asked: does the user want it so?"""
-    token, other = _definitions.set(why), _asked.set(asked or _asked.get())
+    """Run every algorithm within the block as it is written.  asked: True if the user wants it so."""
+    token, other = AS_WRITTEN.set(why), _asked.set(asked or _asked.get())
     try:
         yield
     finally:
-        _definitions.reset(token)
+        AS_WRITTEN.reset(token)
         _asked.reset(other)
 
 
-def why_not_fused() -> str:
-    """Why nothing may be fused now; "" if it may."""
-    return _definitions.get()
+def recorded(algorithm: str, A: Matrix) -> AbstractContextManager[None]:
+    """The context of a run of this algorithm on A, whose rounds a trace records if one is on."""
+    recorder = RECORDER.get()
+    return nullcontext() if recorder is None else recorder.running(algorithm, A)
 
 
 def definition_asked_for() -> bool:
-    """Does the user want algorithms to run as they are written?"""
+    """True if the user wants algorithms to run as they are written."""
     return _asked.get()

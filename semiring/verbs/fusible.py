@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, ParamSpec, TypeVar, cast
@@ -18,23 +17,28 @@ from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from .batch import Batch
 from .checks import own_vectors
 from .explanation import (
+    AS_WRITTEN,
+    ASKING,
+    UNTOLD,
     definition_asked_for,
-    definitions_only,
     details,
     note_choice,
+    recorded,
     running_as,
     tell_crossing,
-    why_not_fused,
 )
-from .registry import Declined, Implementation, Verb
+from .registry import Declined, Deferred, Implementation, Verb
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+STREAMED = "its files are read row by row in their order"
+"""The reason for which a streamed matrix is not run as a whole."""
+
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """What an algorithm holds and keeps at most, in bytes for each (vertex, entry) of 4-byte weights, as measured.
+    """The most bytes that an algorithm holds and keeps for each (vertex, entry) of 4-byte weights, as measured.
 
     fused: run as a whole.  equations: by its definition, in a format whose products keep rows or columns beside it.
     """
@@ -55,34 +59,30 @@ class Fusible(Verb[P, R]):
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
     """Every fusible algorithm by name."""
-    told = False
+    fuses = True
 
     _equations: Implementation
     memory = MemoryEstimate(fused=(56, 18), equations=(64, 56))
     interruptible_from_nnz = MIN_INTERRUPTIBLE_NNZ
-    """Entries from which on a run as a whole is handed to another thread, so that Ctrl-C ends the wait for it."""
+    """With at least so many entries, a fused run is handed to another thread, so that Ctrl-C ends the wait for it."""
     in_order = False
-    """Does the definition read rows in their order, but a run as a whole does not? Then it runs on what streams."""
+    """True if the equations read rows in their order and a fused run does not; streamed matrices use the equations."""
 
     def __init__(self, public: Callable[P, R]) -> None:
         super().__init__(public)
+        self.keywords = {**self.__signature__.parameters, "fused": None}.keys()
         self.batch = Batch(self)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Take `fused` out of the arguments, and refuse what has no room; True if the equations run as written."""
         fused = kwargs.pop("fused", True)
         if not isinstance(fused, bool):
             raise TypeError(f"fused must be True or False, got {fused!r}")
-        if kwargs and not kwargs.keys() <= self.keywords:
-            self._refuse(kwargs)
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.memory.fused[0] * args[0].nrows
             if A.place.questions(vectors, may_fail=True):
                 self._check_vectors(A, vectors)
-        call = self._there if "cupy" in sys.modules else self.public
-        if fused:
-            return call(*args, **kwargs)
-        with definitions_only("fused=False"):
-            return call(*args, **kwargs)
+        return not fused
 
     def _check_vectors(self, A: Matrix, needed: int) -> None:
         """OutOfDeviceMemory or OutOfHostMemory if so many bytes do not fit, though what is kept with A gives way."""
@@ -96,11 +96,11 @@ class Fusible(Verb[P, R]):
             A.place.check_room(what, needed)
 
     def relies_on(self, A: Matrix, *args: Any, **kwargs: Any) -> str:
-        """What a fused run of the equations' arguments takes from the user's word, in words; "" for nothing."""
+        """Says what a fused run with the equations' arguments relies on the user for; "" for nothing."""
         return ""
 
     def runs_fused(self, fmt: type[Matrix], backend: str) -> type[Matrix] | None:
-        """The format in which a matrix in `fmt` is run as a whole: its own, or CSR; None if there is none."""
+        """The format in which a matrix in `fmt` is run as a whole: its own or CSR; None if there is none."""
         return next((form for form in (fmt, CSR) if (form, backend) in self.cells), None)
 
     def _rows_of(self, A: Matrix) -> Matrix:
@@ -124,28 +124,25 @@ class Fusible(Verb[P, R]):
         return functools.partial(cast(Any, self), fused=False)
 
     def equations(self, written: Callable[..., R]) -> Callable[..., R]:
-        """Mark the decorated function of (A, …) as the equations.
-
-        Returns a function that runs what `implement` registers for A, or else the equations.
-        """
+        """Mark the decorated function of (A, …) as the equations; returns `run`, which takes its place."""
         self._equations = written
-
-        @functools.wraps(written)
-        def chosen(A: Matrix, *args: Any, **kwargs: Any) -> Any:
-            return self.run(A, *args, **kwargs)
-
-        return chosen
+        type(self).all[self.name] = self
+        return self.run
 
     def run(self, A: Matrix, *args: Any, **kwargs: Any) -> Any:
         """The answer by the implementation for A, if one takes these arguments, or else by the equations."""
-        fused, why = None, why_not_fused()
+        fused, why = None, AS_WRITTEN.get()
         if not why and self.in_order and A.streams:
-            why = "its files are read row by row in their order"
+            why = STREAMED
         if not why:
-            A = self._rows_of(A)
-            fused = self.cells.get((type(A), A.place.backend))
+            if (type(A), A.place.backend) not in self.cells:
+                A = self._rows_of(A)
+            cell = (type(A), A.place.backend)
+            fused = self.cells.get(cell)
+            if isinstance(fused, Deferred):
+                fused = self.cells[cell] = fused.function
             why = "" if fused else f"no fused implementation for {type(A).__name__} on {A.device}"
-        with running_as(self.name, A) as run:
+        with running_as(self.name, A) if ASKING else UNTOLD as run:
             if fused is not None:
                 run.implementation, run.why = "fused", f"registered for {run.format} on {run.device}"
                 relied = self.relies_on(A, *args, **kwargs)
@@ -158,23 +155,24 @@ class Fusible(Verb[P, R]):
                     answer = self._run_fused(fused, A, *args, **kwargs)
                 if not isinstance(answer, Declined):
                     if relied:
-                        run.facts["laws"] = relied
-                    tell_crossing(A, run)
+                        run.details["laws"] = relied
+                    if ASKING:
+                        tell_crossing(A, run)
                     return answer
                 why = answer.why
             run.implementation, run.why = "definition", why
-            run.facts.clear()
+            run.details.clear()
             if not definition_asked_for() and not A.streams:
                 warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
             tell_crossing(A, run)
-            with own_vectors():
+            with own_vectors(), recorded(self.name, A):
                 return self._equations(A, *args, **kwargs)
 
     def _run_fused(self, fused: Implementation, A: Matrix, *args: Any, **kwargs: Any) -> Any:
         """The implementation's answer on a GPU, which may have no room.
 
-        Then what is kept with A alone is forgotten, and the run is tried again. The last attempt makes no columns that
-        nobody asked for: what is free may lie in pieces. Of several processes none tries again alone.
+        If it has none, what is kept with A alone is forgotten, and the run is tried again. The last attempt makes no
+        columns that nobody asked for: what is free may lie in pieces. Of several processes none tries again alone.
         """
         if A.in_parts and A.group.size > 1:  # type: ignore[attr-defined]
             return fused(A, *args, **kwargs)

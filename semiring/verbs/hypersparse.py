@@ -16,11 +16,11 @@ from formats.matrix.workspace import FEW_OF_ALL
 from .masks import Rule
 
 ROWS = 1 << 26
-"""Of fewer rows, or columns, the pointers take no more than 512 MB."""
+"""Pointers of fewer rows, or columns, take no more than 512 MB."""
 
 
 def are_lists(*matrices: Any) -> bool:
-    """Are all of them COOs, with far fewer entries in all than one has rows or columns?"""
+    """True if all of them are COOs, with far fewer entries in all than one has rows or columns."""
     if not all(isinstance(M, COO) for M in matrices):
         return False
     most = max(extent for M in matrices for extent in M.shape)
@@ -28,13 +28,13 @@ def are_lists(*matrices: Any) -> bool:
 
 
 def suit(rule: Rule, *matrices: Any) -> bool:
-    """Are the matrices lists, and the mask of the write rule, if any, and is there no `out`?"""
+    """True if the matrices are lists, and so is the mask of the write rule, if any, and there is no `out`."""
     mask = rule.get("mask")
     return rule.get("out") is None and are_lists(*matrices, *(() if mask is None else (mask,)))
 
 
 def computed(verb: Callable[..., Any], matrices: tuple[Any, ...], axes: tuple[str, ...]) -> Any:
-    """What a verb makes of the lists, None among them as it is.
+    """Computes by a verb on short lists in place of the matrices, None among them as it is.
 
     axes: of each, letters for its rows and columns; the result's are "ij", and equal letters are numbered alike.
     """

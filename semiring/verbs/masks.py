@@ -243,7 +243,7 @@ def _true_entries(mask: Matrix) -> Matrix | None:
 
 
 def _all_true(values: Array) -> bool:
-    """Is no value zero? Of a pattern, which is one value seen many times, that one says so."""
+    """True if no value is zero. A pattern, which is one value seen many times, is judged by that value."""
     values = values[:1] if values.strides == (0,) else values
     if isinstance(values, np.ndarray):
         return bool(values.all())
@@ -304,7 +304,7 @@ class MatrixWrite(Write):
         return self.out
 
     def _allowed(self, A: CSR, mask: Any) -> Array:
-        """For each entry of `A`: does the mask allow its place?"""
+        """True for each entry of `A` whose place the mask allows."""
         inside = steps.shared(A, mask) if isinstance(mask, CSR) else namespace(mask).ravel(mask)[merge.keys_of(A)]
         return ~inside if self.complement else inside
 

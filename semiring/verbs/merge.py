@@ -36,7 +36,7 @@ def from_keys(keys: Array, values: Array, shape: tuple[int, int]) -> CSR:
 
 
 def contains(sorted_keys: Array, keys: Array) -> Array:
-    """For each of `keys`: is it among `sorted_keys`?"""
+    """True for each of `keys` that is among `sorted_keys`."""
     xp = namespace(keys)
     if sorted_keys.size == 0:
         return xp.zeros(keys.shape, bool)
@@ -122,7 +122,7 @@ def of_all(op: Combiner, x: Array, y: Array) -> Array:
 
 
 def keeps(op: Combiner, dtype: np.dtype, zero: Any) -> bool:
-    """Does `op` give back the other operand where one is `zero`?"""
+    """True if `op` gives back the other operand where one is `zero`."""
     return isinstance(op, Monoid) and op.zero(dtype) == zero
 
 

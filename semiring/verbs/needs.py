@@ -1,4 +1,4 @@
-"""What verbs and algorithms take beside a matrix: the part of `Matrix.footprint` that formats know nothing of."""
+"""The memory of verbs and algorithms beside a matrix: the part of `Matrix.footprint` that formats know nothing of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python's brackets and operators mean for matrices, by the verbs: see `formats.arithmetic`."""
+"""Python's brackets and operators on matrices, by the verbs: see `formats.arithmetic`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def part(A: Matrix, rows: Any, cols: Any) -> Any:
 
 
 def _indices(at: Any, size: int, name: str) -> Any:
-    """What `extract` takes for an index, a slice, indices or Booleans. IndexError for one outside, as of arrays."""
+    """The argument of `extract` for an index, slice, indices or Booleans. IndexError for one outside, as of arrays."""
     if isinstance(at, slice):
         return None if at == slice(None) else np.arange(*at.indices(size))
     found = at if is_integer(at) else as_array(at)
@@ -46,7 +46,7 @@ def _indices(at: Any, size: int, name: str) -> Any:
 
 @COMBINED.answered_by
 def combined(symbol: str, A: Entries, other: Any, first: bool) -> Any:
-    """What an operator makes of A and the other operand; NotImplemented for what is no operand of ours.
+    """The result of an operator on A and the other operand; NotImplemented for what is no operand of ours.
 
     first: does A stand before it?
     """

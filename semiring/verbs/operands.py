@@ -1,4 +1,4 @@
-"""What every verb does first: the operands brought to one dtype, by the semiring's meaning of absent.
+"""The operands of every verb, brought to one dtype by the semiring's meaning of absent.
 
 An operand's values are cast to NumPy's common dtype, and an absent entry stays absent: int32 min-plus's INT_MAX becomes
 infinity in float64. A Boolean semiring sees the pattern of a matrix of numbers: a stored 0 is an edge.
@@ -58,7 +58,7 @@ def _of_monoid(monoid: Monoid) -> Semiring:
 
 
 def result_dtype(combiner: Monoid | BinaryOp, dtype: np.dtype) -> np.dtype:
-    """What `combiner` makes of two values of a dtype: of comparisons bool."""
+    """The dtype of `combiner` on two values of a dtype: bool for comparisons."""
     return BOOL if isinstance(combiner, BinaryOp) and combiner.boolean else dtype
 
 
@@ -121,7 +121,7 @@ def number(name: str, value: Any, dtype: np.dtype, *, held: bool = True) -> Any:
 
 
 def value_for(out_dtype: np.dtype, value: Any, semiring: Semiring | None) -> Any:
-    """What is assigned, a scalar, vector or matrix, in the dtype of what it is assigned to; absent stays absent.
+    """The assigned scalar, vector or matrix in the dtype of what it is assigned to; absent stays absent.
 
     ValueError names a value that the dtype cannot hold, or a NaN.
     """

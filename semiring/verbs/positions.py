@@ -29,7 +29,7 @@ from .registry import Verb
 from .strips import by_strips
 
 FUNCTIONS = ("rowindex", "colindex", "diagindex")
-"""What `apply` knows of positions, by the names of GraphBLAS: the row, the column, and the column minus the row."""
+"""The positions that `apply` knows, by GraphBLAS's names: the row, the column, and the column minus the row."""
 
 COUNT = "plus_pair"
 
@@ -125,7 +125,7 @@ def _pattern(A: Matrix, s: Semiring) -> Matrix:
 
 
 def _present(x: Array, s: Semiring) -> Array:
-    """For each value: is it another than what is absent, the semiring's zero, or False?"""
+    """True for each value that is another than what is absent: the semiring's zero, or False."""
     return differs(x, False if x.dtype == BOOL else s.zero(x.dtype))
 
 

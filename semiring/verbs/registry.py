@@ -8,8 +8,9 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from importlib import import_module
 from types import MethodType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, get_overloads
 
@@ -19,14 +20,23 @@ from formats.matrix.routes import leads
 from formats.places import Place, place_among
 from formats.storage.orientation import compressed
 
-from .explanation import ASKING, choices_told, note_choice, tell_cell, tell_verb
+from .explanation import ASKING, choices_told, definitions_only, note_choice, tell_cell, tell_verb
 from .masks import Write
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Implementation = Callable[..., Any]
 Needs = Callable[..., dict[str, int]]
-"""(A, format) -> bytes, part by part, that a product by A in the format takes or keeps beside its vectors."""
+"""A function (A, format) -> bytes, by part, that a product by A in the format takes or keeps beside its vectors."""
+
+
+def enter(table: dict[tuple[type, str], Any], cells: tuple[type | str, ...], entry: Any, name: str) -> None:
+    """Enter it for each format and, after them, each backend; ValueError for a cell that is there already."""
+    backends = [cell for cell in cells if isinstance(cell, str)]
+    for fmt, backend in ((fmt, backend) for fmt in cells if not isinstance(fmt, str) for backend in backends):
+        if (fmt, backend) in table:
+            raise ValueError(f"{name} is implemented for {fmt.__name__} on {backend} already")
+        table[fmt, backend] = entry
 
 
 class Vector:
@@ -48,7 +58,7 @@ class Verb(Generic[P, R]):
 
     Args:
         public: the function, which calls `verb.find(type(A), A.device)`. Its `**rule`, if it has that, becomes the
-            parameters of the write rule, in its signature and its documentation.
+            parameters that `shared` declares, in its signature and its documentation.
 
     Attributes:
         cells: what is registered, by (format, backend).
@@ -63,8 +73,10 @@ class Verb(Generic[P, R]):
 
     all: ClassVar[dict[str, Verb[..., Any]]] = {}
     """Every verb by name."""
-    told = True
-    """Does `explain` tell of its calls? An algorithm tells of its runs."""
+    shared: ClassVar[type] = Write
+    """The dataclass of the parameters that verbs share, and of their documentation."""
+    fuses: ClassVar[bool] = False
+    """True for a `Fusible`, which takes `fused`, and of which `explain` tells runs instead of calls."""
 
     def __init_subclass__(cls) -> None:
         if "__call__" in vars(cls) and get_overloads(cls.__call__):
@@ -75,42 +87,56 @@ class Verb(Generic[P, R]):
         self.name = public.__name__
         self.public = public
         self.__signature__ = inspect.signature(public)
-        if "rule" in self.__signature__.parameters:
-            self._spell_out_rule()
+        if list(self.__signature__.parameters.values())[-1].kind is inspect.Parameter.VAR_KEYWORD:
+            self._spell_out()
         self.keywords = self.__signature__.parameters.keys()
         self.cells: dict[tuple[type, str], Implementation] = {}
         self.needs: dict[tuple[type, str], Needs] = {}
-        type(self).all[self.name] = self
+        if not self.fuses:
+            type(self).all[self.name] = self
 
-    def _spell_out_rule(self) -> None:
-        """Put the parameters of the write rule in place of `**rule`, of the types that its TypedDict has."""
+    def _spell_out(self) -> None:
+        """Put the parameters that `shared` declares in the place of `**rule`, annotated as its TypedDict has them."""
         *own, rule = self.__signature__.parameters.values()
-        annotations = eval(rule.annotation, self.public.__globals__).__args__[0].__annotations__
-        types = {name: annotation.__forward_arg__ for name, annotation in annotations.items()}
+        into = self.public.__globals__[rule.annotation.removeprefix("Unpack[").rstrip("]").partition("[")[0]]
+        types = {name: annotation.__forward_arg__ for name, annotation in into.__annotations__.items()}
         known = [
-            rule.replace(name=part.name, kind=rule.KEYWORD_ONLY, default=part.default, annotation=types[part.name])
-            for part in fields(Write)
+            rule.replace(
+                name=part.name,
+                kind=rule.KEYWORD_ONLY,
+                default=part.default,
+                annotation=types.get(part.name, part.type),
+            )
+            for part in fields(self.shared)
         ]
         self.__signature__ = self.__signature__.replace(parameters=[*own, *known])
-        arguments, *rest = inspect.cleandoc(self.__doc__ or "").partition("\n\nReturns:")
-        self.__doc__ = "".join([arguments, inspect.cleandoc(Write.__doc__ or "").partition("Args:")[2], *rest])
+        text, told = inspect.cleandoc(self.__doc__ or ""), inspect.cleandoc(self.shared.__doc__ or "")
+        arguments, *rest = text.partition("\n\nReturns:" if "\n\nReturns:" in text else "\n\nRaises:")
+        self.__doc__ = "".join([arguments, told.partition("Args:")[2], *rest])
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if kwargs and not kwargs.keys() <= self.keywords:
-            self._refuse(kwargs)
-        if ASKING and self.told:
+            self.refuse(kwargs)
+        as_written = self.fuses and self._begin(args, kwargs)
+        if ASKING and not self.fuses:
             return tell_verb(self.name, self.__signature__, self._there, args, kwargs)
-        if "cupy" not in sys.modules:
-            return self.public(*args, **kwargs)
-        return self._there(*args, **kwargs)
+        call = self._there if "cupy" in sys.modules else self.public
+        if not as_written:
+            return call(*args, **kwargs)
+        with definitions_only("fused=False"):
+            return call(*args, **kwargs)
 
-    def _refuse(self, kwargs: dict[str, Any]) -> None:
-        """TypeError that names the parameters there are."""
-        name = next(name for name in kwargs if name not in self.keywords)
+    def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Take `fused` out of the arguments; True if the equations are to run as written. Only a `Fusible` is asked."""
+        raise NotImplementedError
+
+    def refuse(self, names: Iterable[str]) -> None:
+        """Raise a TypeError for the first of the names that is no parameter; it names the parameters there are."""
+        name = next(name for name in names if name not in self.keywords)
         raise TypeError(f"{self.name} has no parameter {name!r}; it has {', '.join(self.keywords)}")
 
     def _there(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What the function answers, called where its operands are."""
+        """The function's answer, called where its operands are."""
         place = place_among(args or kwargs.values())
         try:
             if place is None or place.is_current:
@@ -128,17 +154,11 @@ class Verb(Generic[P, R]):
         needs: what it takes beside its vectors, for `Matrix.footprint`. ValueError for a cell that is there already:
         which of two would serve must not hang on the order of imports.
         """
-        formats = [cell for cell in cells if not isinstance(cell, str)]
-        backends = [cell for cell in cells if isinstance(cell, str)]
 
         def register(implementation: Implementation) -> Implementation:
-            for backend in backends:
-                for fmt in formats:
-                    if (fmt, backend) in self.cells:
-                        raise ValueError(f"{self.name} is implemented for {fmt.__name__} on {backend} already")
-                    self.cells[fmt, backend] = implementation
-                    if needs is not None:
-                        self.needs[fmt, backend] = needs
+            enter(self.cells, cells, implementation, self.name)
+            if needs is not None:
+                enter(self.needs, cells, needs, self.name)
             return implementation
 
         return register
@@ -217,8 +237,26 @@ class Internal(Verb[P, R]):
     """Every internal verb by name."""
 
 
+class Deferred:
+    """An implementation "module:name", whose module is imported when it is first run.
+
+    A `Fusible` puts the function itself into its table then.
+    """
+
+    def __init__(self, where: str) -> None:
+        self.__module__, _, self.__name__ = where.partition(":")
+
+    @functools.cached_property
+    def function(self) -> Implementation:
+        """The function itself."""
+        return getattr(import_module(self.__module__), self.__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+
 @dataclass(frozen=True)
 class Declined:
-    """What an implementation answers, with nothing changed, if it is not for these arguments: the definition runs."""
+    """The answer of an implementation that is not for these arguments, and has changed nothing: the definition runs."""
 
     why: str

@@ -1,4 +1,4 @@
-"""What mypy and editors know of the verbs: the kind of the result by the kinds of the operands.
+"""The types of the verbs for mypy and editors: the kind of the result by the kinds of the operands.
 
 Each class is a verb whose `__call__` has an overload for each kind. The function that it decorates, in `verbs`, has the
 parameters one by one, with their defaults and meaning; those of the write rule are the TypedDicts here.

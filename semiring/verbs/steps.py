@@ -56,7 +56,7 @@ def kept_by_arrays(A: CSR | CSC, keep: Array) -> CSR | CSC:
 
 
 def shared(A: CSR, B: CSR) -> Array:
-    """For each entry of `A`: has `B` an entry at its place?"""
+    """True for each entry of `A` at whose place `B` has one."""
     if A.place.on_host:
         from ..cpu import rows
 

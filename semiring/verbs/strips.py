@@ -13,7 +13,7 @@ from formats.storage.orientation import compressed
 
 
 def by_strips(A: Any, function: Callable[[CSR, int], Any]) -> Any:
-    """What a function makes of a CSR and its first row, 0: of a matrix in parts strip by strip. A step of the group."""
+    """Applies a function of a CSR and its first row, 0; to a matrix in parts strip by strip. A step of the group."""
     if not A.in_parts:
         return function(A, 0)
     rows = compressed(A, 0)
@@ -26,7 +26,7 @@ def by_strips(A: Any, function: Callable[[CSR, int], Any]) -> Any:
 
 
 def strips_of(x: Any, A: Partitioned) -> list[Any]:
-    """What a matrix, an array or None has for each strip of this process, where that is: see `Partitioned.alike`."""
+    """The part of a matrix, an array or None for each strip of this process, where that is: see `Partitioned.alike`."""
     if x is None:
         return [None] * len(A.parts)
     if isinstance(x, Matrix):
@@ -37,7 +37,7 @@ def strips_of(x: Any, A: Partitioned) -> list[Any]:
 
 
 def written(write: Any, T: Any, masked: bool) -> Partitioned:
-    """What a `MatrixWrite` makes of a result, where that or `out` is in parts. A step of the group, or several.
+    """Writes a result as a `MatrixWrite` says, where that or `out` is in parts. A step of the group, or several.
 
     TypeError if the result is in parts and `out` is not: then it would have to be gathered.
     """

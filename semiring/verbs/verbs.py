@@ -249,7 +249,7 @@ def mxm(
 
 
 def _sparse_with_argument(A: Matrix, B: Matrix, s: Semiring, write: MatrixWrite) -> tuple[CSR, CSR]:
-    """(C, K) of two matrices, by their rows."""
+    """Computes (C, K) of two matrices, by their rows."""
     left, right = (typed_matrix(mxm.rows_of(M), s, write.dtype) for M in mxm.together(A, B))
     C, K = product_with_arguments(left, right, s, write.mask, write.complement)
     return write(C, masked=True), K
@@ -311,7 +311,7 @@ def _dense_product(A: Any, B: Any, s: Semiring, rule: Rule, argument: bool) -> A
 
 
 def _written_with_argument(found: tuple[Array, Array], write: DenseWrite | VectorWrite) -> Any:
-    """(y, k) by the write rule: k is `NONE` where y is not written."""
+    """Writes (y, k) by the write rule: k is `NONE` where y is not written."""
     y, k = found
     if write.allowed is not None:
         k[~write.allowed] = arguments.NONE
@@ -372,7 +372,7 @@ def dense_dense(X: Array, Y: Array, semiring: Semiring, argument: bool = False) 
 
 
 def _with_argument(A: Matrix, x: Any, s: Semiring, write: VectorWrite, matrix_first: bool) -> Any:
-    """(y, k) of A ⊗ x or, matrix_first being False, of x ⊗ a for each row of A; both sparse if y is."""
+    """Computes (y, k) of A ⊗ x or, matrix_first being False, of x ⊗ a for each row of A; both sparse if y is."""
     arguments.check_argument(s.add, write.accum)
     zero = s.zero(A.dtype)
     X = contiguous(x.to_dense(zero) if isinstance(x, SparseVector) else x).reshape(-1, 1)
@@ -616,7 +616,7 @@ def select(
 
 
 def _function_of_indices(function: Callable[..., Any], other: Any) -> Callable[[Any, Any], Any]:
-    """What compares values with their indices as the function says."""
+    """A predicate that compares values with their indices as the function says."""
     thunk = () if other is None else (other,)
     return lambda values, indices: said(function, values, indices, *thunk)
 
@@ -693,7 +693,7 @@ def reduce(
 
 @Internal
 def reduce_lines(A: Matrix, monoid: Monoid, axis: int) -> tuple[Array, Array]:
-    """(y, k): ⊕ over each row (axis 1) or column (0), and where it was: what reduce with arguments is made of.
+    """Computes (y, k), ⊕ over each row (axis 1) or column (0) and where it was, of which reduce with arguments is made.
 
     Args:
         A: (m, n); both extents at least one where a cell is called.

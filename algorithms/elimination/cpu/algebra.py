@@ -40,7 +40,7 @@ def algebra(s: Semiring, dtype: np.dtype, lengths: bool) -> Algebra:
     """Returns the arithmetic of a semiring and a dtype.  lengths: true if no weight makes a path better."""
     better, _ = orders(s)
     zero, unit = s.zero(dtype), s.unit(dtype)
-    plus = s.mul == OPERATORS["plus"]
+    plus = s.adds_weights
     if plus and s.add == MONOIDS["min"] and dtype.kind == "i" and lengths:
         work = UNSIGNED[dtype]
         number = work.type

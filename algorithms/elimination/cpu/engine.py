@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.fused.cpu.near_far import fits, full_values
+from algorithms.fused.cpu.near_far import cannot_overflow, full_values
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
 from formats import CSR
 from formats.arrays import Array, namespace, read_only
-from semiring import OPERATORS, Semiring
+from semiring import Semiring
 from semiring.kernels.interrupts import interruptible
 from semiring.statistics import magnitude, mean
 
@@ -109,7 +109,7 @@ class Engine:
             narrowed(out, rows, self.s)
         elif not self.fitting:
             for row, far in zip(rows, worst.view(self.A.dtype), strict=True):
-                if not fits(self.A, far, self.s):
+                if not cannot_overflow(self.A, far, self.s):
                     check_range(self.A, row, self.s)
 
     def table(self, sources: list[int], targets: np.ndarray, out: np.ndarray) -> None:
@@ -151,7 +151,7 @@ class Engine:
             out = np.empty(d.size, self.A.dtype)
             narrowed(d, out, self.s)
             return out, who
-        if not self.fitting and not fits(self.A, far.view(self.A.dtype), self.s):
+        if not self.fitting and not cannot_overflow(self.A, far.view(self.A.dtype), self.s):
             check_range(self.A.T, d, self.s)
         return d, who
 
@@ -213,7 +213,7 @@ def weights_of(A: CSR, s: Semiring) -> tuple[bool, np.ndarray, bool]:
 
 def must_widen(A: CSR, s: Semiring, gains: bool) -> bool:
     """True if weights are computed with in int64; OverflowError if parts of a path may leave the dtype of lengths."""
-    if not gains or s.mul != OPERATORS["plus"] or A.dtype == bool:
+    if not gains or not s.adds_weights or A.dtype == bool:
         return False
     wide, most = A.dtype.kind == "i", magnitude(A, s)
     if most < np.inf and A.nrows * most >= (MAX_INT64_SUM if wide else float(np.finfo(A.dtype).max) / 2):
@@ -230,7 +230,7 @@ def is_fitting(A: CSR, s: Semiring) -> bool:
     """
     if s.mul.saturating is None or A.dtype == bool:
         return True
-    if s.mul != OPERATORS["plus"]:
+    if not s.adds_weights:
         return False
     info: Any = np.iinfo(A.dtype) if A.dtype.kind == "i" else np.finfo(A.dtype)
     most, gains = A.nrows * magnitude(A, s), gains_by_length(A, s)

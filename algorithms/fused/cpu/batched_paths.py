@@ -32,7 +32,18 @@ from . import batched_lanes
 from .atomics import added
 from .distances import planned
 from .label_correcting import by_queue
-from .near_far import LISTS, Essential, Plan, capped, fits, full_values, heaviest, room_for, skewed, threads_for
+from .near_far import (
+    LISTS,
+    Essential,
+    Plan,
+    cannot_overflow,
+    capped,
+    full_values,
+    heaviest,
+    room_for,
+    skewed,
+    threads_for,
+)
 
 WORTH_THREADS = 1 << 19
 """Entries by sources from which on threads share the sources."""
@@ -56,7 +67,7 @@ def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delt
     details(schedule=searches.schedule, threads=searches.threads, delta=plan.delta)
     details(buckets=buckets, relaxed=relaxed, edges=edges)
     worst = farthest.max() if s.add == MONOIDS["min"] else farthest.min()
-    return Exact(d) if fits(A, worst, s) else d
+    return Exact(d) if cannot_overflow(A, worst, s) else d
 
 
 def by_queues(A: CSR, sources: list[int], d: np.ndarray, s: Semiring, until: Until) -> Any:

@@ -8,39 +8,41 @@ from typing import Any
 import numpy as np
 
 from algorithms.joint_search import joint_parents, with_joint_source
+from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
-from semiring import OPERATORS, Semiring
-from semiring.verbs.explanation import details, explained
+from semiring import Semiring
+from semiring.verbs.explanation import ASKING, details
 
+from ..essential import SMALL
 from .essential import essential
-from .near_far import Plan, Search, fits, step, threads_for
+from .near_far import Plan, Search, cannot_overflow, skewed, step, threads_for
 from .trees import nearest_parents
 
 
-def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
+def near_far(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
-    plan = planned(A, [source], s, until, delta)
+    plan = planned(A, [source], s, until, None if delta is None else bucket_width(A, delta))
     search = Search(A, source, s, until, plan)
     farthest = search.run()
     if plan.essential is not None and farthest > plan.essential.farthest:
         plan = replace(plan, essential=None)
         search = Search(A, source, s, until, plan)
         farthest = search.run()
-    if explained():
+    if ASKING:
         _, relaxed, edges, buckets = search.counts.tolist()
         details(schedule="near-far", threads=plan.threads, delta=plan.delta)
         details(buckets=buckets, relaxed=relaxed, edges=edges)
         if plan.essential is not None:
             details(essential=plan.essential.edges)
-    return Exact(search.d) if fits(A, farthest, s) else search.d
+    return Exact(search.d) if cannot_overflow(A, farthest, s) else search.d
 
 
 def planned(A: CSR, sources: list[int], s: Semiring, until: Until, delta: Any) -> Plan:
-    """How to search A."""
-    if s.mul != OPERATORS["plus"]:
+    """Plans a search of A."""
+    if not s.adds_weights:
         return Plan(threads_for(A), None)
-    found = essential(A, sources, s, until)
+    found = essential(A, sources, s, until) if A.nnz >= SMALL and skewed(A) else None
     if delta is None:
         delta = step(A, s) if found is None else found.delta
     return Plan(threads_for(A), delta, found)
@@ -49,7 +51,7 @@ def planned(A: CSR, sources: list[int], s: Semiring, until: Until, delta: Any) -
 def together(A: CSR, starts: np.ndarray, s: Semiring, limit: Any, return_parents: bool) -> tuple[Any, Any]:
     """(distances, parents), as `algorithms.joint_search.search` has them; all starting points are near for a start."""
     until = Until(s, None if limit is None else A.dtype.type(limit))
-    search = Search(A, starts, s, until, Plan(threads_for(A), step(A, s) if s.mul == OPERATORS["plus"] else None))
+    search = Search(A, starts, s, until, Plan(threads_for(A), step(A, s) if s.adds_weights else None))
     search.run()
     d = until.within(search.d, search.d)
     if not return_parents:

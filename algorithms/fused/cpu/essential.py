@@ -54,10 +54,10 @@ SEARCHED: Fact[bool] = Fact("paths have been found once")
 
 
 def essential(A: CSR, sources: list[int], s: Semiring, until: Until) -> Essential | None:
-    """What is left of A, if that is little and serves a source: found in the second search of all of A, and kept."""
-    if not (applies(A, s) and skewed(A)):
-        return None
+    """The edges left of A, if they are few and serve a source: found in the second search of all of A, and kept."""
     if not A.keeps(ESSENTIAL, s):
+        if not (applies(A, s) and skewed(A)):
+            return None
         if until.limit is not None or until.target is not None:
             return None
         if not A.keeps(SEARCHED, s):

@@ -18,14 +18,9 @@ from algorithms.scc import scc
 from algorithms.shared.entries import entry_places
 from algorithms.topological import topological_components
 from formats import CSR, CompressedCSR
-from semiring.verbs.registry import Declined
+from semiring.verbs.registry import Declined, Deferred
 
-
-@bfs.implement(CSR, "cpu")
-def _bfs(A: CSR, source: int, *how: Any) -> Any:
-    from .bfs import search
-
-    return search(A, source, *how)
+bfs.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.bfs:search"))
 
 
 def _searches_need(A: Any, k: int) -> int:
@@ -41,32 +36,10 @@ def _searches(A: CSR, sources: list[int], rows: Any, *how: Any) -> Any:
     return searches(A, sources, rows, *how)
 
 
-@scc.implement(CSR, "cpu")
-def _scc(A: CSR, weak: bool) -> Any:
-    from .scc import strong_components
-
-    return strong_components(A, weak)
-
-
-@bfs_order.implement(CSR, "cpu")
-def _bfs_order(A: CSR, source: int, both_ways: bool) -> Any:
-    from .bfs_order import queued
-
-    return queued(A, source, both_ways)
-
-
-@entry_places.implement(CSR, "cpu")
-def _entry_places(A: CSR, rows: Any, cols: Any) -> Any:
-    from .entries import places_at
-
-    return places_at(A, rows, cols)
-
-
-@topological_components.implement(CSR, "cpu")
-def _topological_components(A: CSR, component: Any, k: int) -> Any:
-    from .topological import numbered
-
-    return numbered(A, component, k)
+scc.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.scc:strong_components"))
+bfs_order.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.bfs_order:queued"))
+entry_places.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.entries:places_at"))
+topological_components.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.topological:numbered"))
 
 
 @boruvka.implement(CSR, CompressedCSR, "cpu")
@@ -78,29 +51,7 @@ def _boruvka(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> Any
     return forest(A, symmetrize, with_labels)
 
 
-@core_number.implement(CSR, "cpu")
-def _core_number(A: CSR, symmetrize: bool) -> Any:
-    from .cores import cores
-
-    return cores(A, symmetrize)
-
-
-@distance_totals.implement(CSR, "cpu")
-def _distance_totals(A: CSR) -> Any:
-    from .distance_sums import totals
-
-    return totals(A)
-
-
-@pagerank.implement(CSR, "cpu")
-def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Any:
-    from .pagerank import ranks
-
-    return ranks(A, v, alpha, enough, max_iter)
-
-
-@betweenness_centrality.implement(CSR, "cpu")
-def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) -> Any:
-    from .betweenness import dependencies
-
-    return dependencies(A, sources, weighted, endpoints)
+core_number.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.cores:cores"))
+distance_totals.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.distance_sums:totals"))
+pagerank.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.pagerank:ranks"))
+betweenness_centrality.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.betweenness:dependencies"))

@@ -30,7 +30,7 @@ import numpy as np
 from algorithms.shared.errors import NegativeCycle
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR
-from semiring import MONOIDS, OPERATORS, Semiring
+from semiring import MONOIDS, Semiring
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, product_function
 from semiring.statistics import magnitude
@@ -38,7 +38,7 @@ from semiring.vectors import at_the_end
 from semiring.verbs.explanation import details, explained
 from semiring.verbs.registry import Declined
 
-from .near_far import fits, full_values
+from .near_far import cannot_overflow, full_values
 from .relaxation import orders
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -55,7 +55,7 @@ def by_queue(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
     NegativeCycle if one is reachable; `Declined` where the definition has to tell whether one is.
     """
-    sums = s.mul == OPERATORS["plus"]
+    sums = s.adds_weights
     if A.dtype == INT64 and sums and A.nnz and float(A.nrows) * magnitude(A, s) >= 2**62:
         return Declined("sums of its weights may not fit 64 bits")
     wide = INT64 if A.dtype == INT32 and sums else A.dtype
@@ -86,7 +86,7 @@ def narrowed(A: CSR, d: np.ndarray, farthest: Any, s: Semiring) -> Any:
         narrow = np.where(there, np.clip(d, ends.min, ends.max), zero).astype(A.dtype)
         return Exact(narrow) if exact else narrow
     best = s.better(d.min(), d.max())
-    return Exact(d) if fits(A, farthest, s) and not at_the_end(d.min() if best else d.max(), s) else d
+    return Exact(d) if cannot_overflow(A, farthest, s) and not at_the_end(d.min() if best else d.max(), s) else d
 
 
 def closed_by(A: CSR, parent: np.ndarray, last: int, s: Semiring) -> Declined:
@@ -102,7 +102,7 @@ def closed_by(A: CSR, parent: np.ndarray, last: int, s: Semiring) -> Declined:
     first = cycle.index(min(cycle))
     cycle = [*cycle[first:], *cycle[: first + 1]]
     weights = [float(A[edge]) for edge in pairwise(cycle)] if A.dtype.kind == "f" else []
-    if s.mul == OPERATORS["plus"] and weights and all(map(math.isfinite, weights)):
+    if s.adds_weights and weights and all(map(math.isfinite, weights)):
         total = sum(map(Fraction, weights))
         if total >= 0 if s.add == MONOIDS["min"] else total <= 0:
             return Declined("only rounded sums make a cycle better than nothing")

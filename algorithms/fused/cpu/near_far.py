@@ -20,10 +20,10 @@ from algorithms.shared.single_source import Until
 from formats import CSR, Matrix
 from formats.arrays import Array, read_only
 from formats.matrix.facts import Fact
-from semiring import MONOIDS, OPERATORS, Semiring
+from semiring import MONOIDS, Semiring
 from semiring.algebra.semirings import end_of_range
 from semiring.cpu.threads import get_threads, run
-from semiring.vectors import as_bound, product
+from semiring.vectors import as_bound
 
 MEANS, MEANS_BY_DEGREE = 3, 12
 """Mean weights in Δ, where degrees are alike: at most so many, and so many over the degree. Fewer expand a vertex of a
@@ -154,7 +154,7 @@ class Search:
         """No distance that was found is worse."""
         if self.plan.essential is None:
             return self.top
-        bound = product(self.top, heaviest(self.A, self.s), self.s)
+        bound = self.s.product(self.top, heaviest(self.A, self.s))
         return bound if bound < self.plan.essential.farthest else self.d[self.d != self.zero].max()
 
     def lists(self) -> tuple[np.ndarray, np.ndarray]:
@@ -272,13 +272,17 @@ def full_values(A: CSR) -> np.ndarray:
     return A.keep(VALUES, lambda: read_only(np.ascontiguousarray(A.values)))
 
 
-def fits(A: Matrix, farthest: Any, s: Semiring) -> bool:
-    """Can no edge, from no vertex as far as that, have led out of the dtype's range?"""
-    if s.add not in (MONOIDS["min"], MONOIDS["max"]) or s.mul != OPERATORS["plus"] or A.nnz == 0:
+def cannot_overflow(A: Matrix, farthest: Any, s: Semiring) -> bool:
+    """True if no edge from a vertex as far as `farthest` can have led out of the dtype's range."""
+    if s.add not in (MONOIDS["min"], MONOIDS["max"]) or not s.adds_weights or A.nnz == 0:
         return False
     worst = heaviest(A, s)
     zero = s.zero(A.dtype)
-    return worst == zero or bool(product(farthest, worst, s) != zero)
+    return worst == zero or bool(s.product(farthest, worst) != zero)
+
+
+fits = cannot_overflow
+"""The name that factors on GPUs import it by."""
 
 
 def heaviest(A: Any, s: Semiring) -> Any:

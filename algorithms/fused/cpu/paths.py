@@ -21,7 +21,7 @@ from algorithms.shared.single_source import Until
 from algorithms.tied_paths import count_shortest_paths
 from formats import CSR
 from semiring import Semiring
-from semiring.verbs.registry import Declined
+from semiring.verbs.registry import Declined, Deferred
 
 MOST = 64
 """Sources that are taken at a time: answers are written to their rows at once, and a bar tells how many are done."""
@@ -40,16 +40,13 @@ def _bellman_ford(A: CSR, source: int, s: Semiring, until: Until) -> Any:
         from .label_correcting import by_queue
 
         return by_queue(A, source, s, until)
-    return _near_far(A, source, s, until)
-
-
-@da2cf.implement(CSR, "cpu", needs=lists)
-@delta_stepping.implement(CSR, "cpu", needs=lists)
-@dijkstra.implement(CSR, "cpu", needs=lists)
-def _near_far(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     from .distances import near_far
 
-    return near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
+    return near_far(A, source, s, until)
+
+
+for algorithm in (da2cf, delta_stepping, dijkstra):
+    algorithm.implement(CSR, "cpu", needs=lists)(Deferred("algorithms.fused.cpu.distances:near_far"))
 
 
 def _lists_need(A: Any, k: int) -> int:
@@ -68,11 +65,7 @@ def _several(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *
     return each(A, sources, rows, s, until, None if delta is None else bucket_width(A, delta))
 
 
-@count_shortest_paths.implement(CSR, "cpu")
-def _numbers_of_paths(A: CSR, d: Any, source: int, s: Semiring, dtype: str) -> Any:
-    from .path_counts import numbers_of_paths
-
-    return numbers_of_paths(A, d, source, s, dtype)
+count_shortest_paths.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.path_counts:numbers_of_paths"))
 
 
 @joint_search.implement(CSR, "cpu")

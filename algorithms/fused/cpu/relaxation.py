@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from semiring import MONOIDS, OPERATORS, Semiring, better, no_worse
+from semiring import MONOIDS, Semiring, better, no_worse
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, plain_product, product_function
 
@@ -78,16 +78,16 @@ def length(semiring: Semiring, dtype: np.dtype) -> Callable[[Any, Any], Any]:
 
     Where no path gains by length, and the distance is not the zero: then plain sums are right, of int32 in 64 bits.
     """
-    if semiring.mul == OPERATORS["plus"] and dtype.kind == "f":
+    if semiring.adds_weights and dtype.kind == "f":
         return plain_product(semiring, dtype, matrix_first=False)
-    if semiring.mul == OPERATORS["plus"] and dtype == INT32:
+    if semiring.adds_weights and dtype == INT32:
         return inlined(lambda weight, x: np.int64(weight) + np.int64(x))
     return product_function(semiring, dtype, matrix_first=False)
 
 
 def passed_over(semiring: Semiring, dtype: np.dtype) -> Callable[[Any, Any, Any], Any]:
     """(distance, D_s, useful) -> do a vertex's edges make no path shorter? (See `essential`.)"""
-    if semiring.mul != OPERATORS["plus"] or dtype.kind == "b":
+    if not semiring.adds_weights or dtype.kind == "b":
         return inlined(lambda y, to_hub, useful: False)
     return inlined(lambda y, to_hub, useful: y - to_hub > useful)
 

@@ -13,7 +13,7 @@ from algorithms.dijkstra import dijkstra
 from algorithms.scc import scc
 from algorithms.shared.entries import entry_places
 from algorithms.shared.parents import shortest_path_tree
-from algorithms.shared.single_source import Exact, Until
+from algorithms.shared.single_source import Exact, Until, fill_rows
 from algorithms.shared.traversal import Direction
 from formats.parts.partitioned import Partitioned
 from semiring import Semiring
@@ -91,7 +91,7 @@ def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, unti
     find: Any = bellman_ford if delta is None else delta_stepping
 
     def solve(B: Any, few: list[int], own: Any, _: slice) -> None:
-        find.fill(B, few, (*own, None), s, Until(s, until.limit), how)
+        fill_rows(find, B, few, (*own, None), Until(s, until.limit), how)
 
     return solved(A, sources, rows[:1], solve) or Exact(rows[0])  # each has looked at its own
 

@@ -15,13 +15,13 @@ from formats.arrays import differs, index_dtype
 from formats.matrix.facts import Fact
 from formats.parts.partitioned import Partitioned
 from formats.storage.orientation import compressed
-from semiring import MONOIDS, OPERATORS, MinFirst, MinPlus, Semiring
+from semiring import MONOIDS, MinFirst, MinPlus, Semiring
 from semiring.parts.exchange import combined
 from semiring.statistics import mean
 from semiring.vectors import all_vertices, as_bound
 from semiring.verbs.registry import Declined
 
-from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SKEWED, WORST, fits, full_values, worst_weight
+from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SKEWED, WORST, cannot_overflow, full_values, worst_weight
 from ..cpu.trees import loops, parents
 from .many_sources import alone_on_host
 from .search import Search, own_range, own_rows
@@ -40,7 +40,7 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
             return by_one(whole, source, s, until, delta, gains)
     if gains:
         return Declined("longer paths may be better, and there is no room for all of the matrix beside a strip")
-    if s.mul != OPERATORS["plus"]:
+    if not s.adds_weights:
         return Search(rows, source, s, until, None).run()
     step = suitable_step(rows, s) if delta is None else bucket_width(rows, delta)
     return exactly(rows, Search(rows, source, s, until, step).run(), s)
@@ -54,7 +54,7 @@ def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any, gains: bo
         return by_queue(A, source, s, until)
     from ..cpu.distances import near_far
 
-    return near_far(A, source, s, until, None if delta is None else bucket_width(A, delta))
+    return near_far(A, source, s, until, delta=delta)
 
 
 def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
@@ -123,7 +123,7 @@ def exactly(A: Partitioned, d: np.ndarray, s: Semiring) -> Any:
     if s.add in (MONOIDS["min"], MONOIDS["max"]):
         heaviest(A, s)
     farthest = d.dtype.type(worst(s, d.dtype)(d, s.unit(d.dtype)))
-    return Exact(d) if fits(A, farthest, s) else d
+    return Exact(d) if cannot_overflow(A, farthest, s) else d
 
 
 def heaviest(A: Partitioned, s: Semiring) -> Any:

@@ -27,7 +27,7 @@ from formats.matrix.facts import Fact
 from formats.parts.partitioned import Partitioned
 from semiring import OPERATORS, Semiring
 from semiring.parts.products import own_strips
-from semiring.vectors import as_bound, product
+from semiring.vectors import as_bound
 from semiring.verbs import steps
 from semiring.verbs.explanation import details, explained
 
@@ -115,7 +115,7 @@ class Search:
     def ahead(self, x: Any) -> Any:
         """x ⊗ step, and x where that is no worse: where Δ is absorbed."""
         step = as_bound(float(self.delta) * self.times, self.A.dtype, self.s)
-        top = product(step, x, self.s)
+        top = self.s.product(step, x)
         return x if self.s.better(top, x) else top
 
     def load(self) -> None:
@@ -175,7 +175,7 @@ class Search:
             return
         delta, top = self.s.unit(self.A.dtype), self.zero
         if self.delta is not None:
-            delta, top = self.delta, product(self.delta, self.best, self.s)
+            delta, top = self.delta, self.s.product(self.delta, self.best)
             top = capped(self.best if self.s.better(top, self.best) else top, self.top, self.s)
         size, best = sifting(self.s, self.A.dtype)(top, self.d, self.near, self.far, self.counts)
         _, _, _, best = self.loop(
