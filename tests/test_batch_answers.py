@@ -113,10 +113,7 @@ def test_threads_and_steps_change_nothing_about_the_answer(count, monkeypatch):
         for pull, push in ((8, 24), (1, 1), (10**9, 10**9), (0, 0)):
             monkeypatch.setattr(searches, "PULL", max(pull, 1))
             monkeypatch.setattr(searches, "PUSH", push)
-            monkeypatch.setattr(searches, "SHARED", pull % 7)  # some pushes are shared, too, and some of these held
-            monkeypatch.setattr(searches, "DENSE", push % 7)
-            monkeypatch.setattr(searches, "FEW", push % 5)  # and what is left is few at once, soon or never
-            monkeypatch.setattr(searches, "NOTES", 1 + pull)  # and many levels are noted, or none but the sources
+            monkeypatch.setattr(searches, "SHARED", pull % 7)  # some pushes are shared, too
             A = rmat(10, 8)
             told = explain(bfs, A, sources=some(A, 64)).runs[0].facts
             assert (told["schedule"], told["threads"]) == ("a bit for each search", count)
@@ -139,23 +136,6 @@ def test_searches_that_are_behind_the_others(algorithm, fmt, backend):
     A = A.to(fmt, device=backend)
     for how in ({}, {"alpha": 1000, "beta": 1000}, {"max_level": 5}, {"mask": A.xp.arange(A.nrows) != 5}):
         assert_as_one_by_one(algorithm, A, [s for s in sources if s != 5], **how)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_searches_that_are_behind_are_pushed_before_a_pull(count, monkeypatch):
-    pushed, push_some = [], searches._Searches.push_some
-
-    def noted(self, words, some):
-        pushed.append(int(some))
-        push_some(self, words, some)
-
-    monkeypatch.setattr(searches._Searches, "push_some", noted)
-    monkeypatch.setattr(searches, "WORTH_THREADS", 1)
-    with threads(count):
-        A, sources = with_tails(rmat(12, 8))
-        assert_as_one_by_one(bfs, A, sources)
-    assert pushed
-    assert all(0 < word < 2**64 - 1 for word in pushed)
 
 
 def test_lists_of_threads_do_not_meet(monkeypatch):

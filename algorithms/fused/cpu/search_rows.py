@@ -18,21 +18,17 @@ import numpy as np
 
 from semiring.cpu.compiler.references import interrupted, operation, tools
 from semiring.cpu.kernels import compiled, inlined
+from semiring.cpu.lanes import across
 from semiring.cpu.threads import run
 
 from .atomics import added, prefetched
+from .words import lowest_bit
 
 MOST = 64
 """Searches in a word."""
 
 DIGITS, WIDTH = 4, 16
 """Digits of levels, and vertices, whose levels are written at once."""
-
-HELD = 4
-"""Levels whose words may wait to be counted."""
-
-GRAIN = 512
-"""Vertices that a thread counts them of at a time."""
 
 TILE, LINE = 512, 32
 """Vertices whose words turn at once, and a digit of a search takes of them, in numbers of WIDTH bits."""
@@ -50,35 +46,13 @@ AHEAD = 4
 """Tiles likewise."""
 
 
-Held = list[tuple[int, np.ndarray]]
-"""(level + 1, for each vertex the searches that have it) of levels that are not counted yet."""
-
-
-def fold(digits: np.ndarray, held: Held, threads: int) -> None:
-    """Count levels that are held."""
-    taken = np.zeros(1, np.int64)
-    numbers, words = _padded(held)
-    run(lambda _, __: _count(digits, numbers, words, taken), [(i, i) for i in range(threads)])
-
-
-def levels_of(digits: np.ndarray, held: Held, levels: np.ndarray, counted: bool, threads: int) -> None:
-    """Write the levels, -1 where a search has none. The digits are of no use afterwards: they turn in place.
-
-    counted: otherwise all digits are 0.
-    """
+def levels_of(digits: np.ndarray, levels: np.ndarray, threads: int) -> None:
+    """Write the levels, -1 where a search has none. The digits turn in place, and are of no use afterwards."""
     shares = [(i, i) for i in range(threads)]
     taken = np.zeros(2, np.int64)
-    numbers, uncounted = _padded(held)
-    run(lambda _, __: _turn(digits, counted, numbers, uncounted, taken), shares)
-    words = digits.reshape(-1).view(np.uint16)
-    run(lambda _, __: _write_levels(words, digits.shape[1], levels, taken), shares)
-
-
-def _padded(held: Held) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """The numbers and the words of HELD levels, those beyond without words."""
-    none = HELD - len(held)
-    numbers = np.array([number for number, _ in held] + [0] * none, np.uint64)
-    return numbers, tuple(words for _, words in held) + (np.empty(0, np.uint64),) * none
+    run(lambda _, __: _turn(digits, taken), shares)
+    words, bits = digits.reshape(-1).view(np.uint16), np.uint32(1) << np.arange(WIDTH, dtype=np.uint32)
+    run(lambda _, __: _write_levels(words, digits.shape[1], levels, bits, taken), shares)
 
 
 def parents_of(digits: np.ndarray, columns: Any, parents: np.ndarray, threads: int) -> None:
@@ -101,19 +75,6 @@ def count_level(digits, v, new, number):
             digits[v, digit] |= new
         digit += np.uintp(1)
         number >>= np.uint64(1)
-
-
-@compiled
-def _count(digits, numbers, held, taken):
-    """A thread's share of counting levels, GRAIN vertices at a time."""
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= held[0].size or interrupted():
-            break
-        for v in range(first, min(first + GRAIN, held[0].size)):
-            for level in range(HELD):
-                if v < held[level].size and held[level][v]:
-                    count_level(digits, v, held[level][v], numbers[level])
 
 
 @operation
@@ -147,29 +108,18 @@ def turned(typing, words, at):
 
 
 @compiled
-def _turn(digits, counted, numbers, held, taken):
-    """A thread's share of the digits, TILE vertices at a time: to words by (search, digit, 64 vertices).
-
-    counted: otherwise the digits are 0, but for the levels that are held.
-    """
+def _turn(digits, taken):
+    """Turn a thread's share of the digits, TILE vertices at a time, to words by (search, digit, 64 vertices)."""
     flat, count, size, most = digits.reshape(digits.size), np.uintp(digits.shape[1]), np.uintp(TILE), np.uintp(MOST)
     words = np.empty(TILE * digits.shape[1], np.uint64)
     columns = count * size // most
     while True:
-        v = np.uintp(added(taken, 0, 1)) * size
-        at = v * count
+        at = np.uintp(added(taken, 0, 1)) * size * count
         if at >= np.uintp(flat.size):
             break
         for digit in range(count):
             for i in range(size):
-                words[digit * size + i] = flat[at + i * count + digit] if counted else np.uint64(0)
-        for level in range(HELD):
-            own, number = held[level], numbers[level]
-            stop = np.uintp(min(TILE, max(own.size - np.int64(v), 0)))
-            for digit in range(count):
-                if number >> np.uint64(digit) & np.uint64(1):
-                    for i in range(stop):
-                        words[digit * size + i] |= own[v + i]
+                words[digit * size + i] = flat[at + i * count + digit]
         for column in range(columns):
             turned(words, np.intp(column * most))
         for lane in range(most):
@@ -177,37 +127,18 @@ def _turn(digits, counted, numbers, held, taken):
                 flat[at + lane * columns + column] = words[column * most + lane]
 
 
-@operation
-def numbered(typing, words, at, out, place, digit):
-    """Add the numbers of sixteen vertices to `out`, or to -1 where `digit` is 0: of four digits, LINE words apart."""
+def _number(before, bit, ones, twos, fours, eights, digit):
+    """The number of a vertex, whose bit in four digits is `bit`, after those of lower digits; at first less one."""
+    number = np.int32(ones & bit != 0) | np.int32(twos & bit != 0) << 1
+    number |= np.int32(fours & bit != 0) << 2 | np.int32(eights & bit != 0) << 3
+    return np.int32((number << digit) + (before if digit else np.int32(-1)))
 
-    def emit(context, builder, signature, args):
-        ir, (words_type, _, out_type, _, _) = tools.ir, signature.args
-        flag, number = ir.VectorType(ir.IntType(1), WIDTH), ir.IntType(32)
-        narrow = ir.VectorType(number, WIDTH)
-        data = context.make_array(words_type)(context, builder, args[0]).data
-        to = builder.gep(context.make_array(out_type)(context, builder, args[2]).data, [args[3]])
-        to = builder.bitcast(to, narrow.as_pointer())
-        before = builder.load(to)
-        before.align = 4
-        first = builder.icmp_unsigned("==", args[4], ir.IntType(64)(0))
-        before = builder.select(first, ir.Constant(narrow, [-1] * WIDTH), before)
-        none = total = ir.Constant(narrow, [0] * WIDTH)
-        for k in range(DIGITS):
-            loaded = builder.load(builder.gep(data, [builder.add(args[1], ir.IntType(64)(k * LINE))]))
-            has = builder.bitcast(loaded, flag)
-            total = builder.or_(total, builder.select(has, ir.Constant(narrow, [1 << k] * WIDTH), none))
-        shift = builder.insert_element(ir.Constant(narrow, ir.Undefined), builder.trunc(args[4], number), number(0))
-        shift = builder.shuffle_vector(shift, shift, none)
-        builder.store(builder.add(before, builder.shl(total, shift)), to).align = 4
-        return context.get_dummy_value()
 
-    types = tools.types
-    return types.void(words, types.intp, out, types.intp, types.intp), emit
+number_all = across(_number, 2, WIDTH)
 
 
 @compiled
-def _write_levels(words, digits, levels, taken):
+def _write_levels(words, digits, levels, bits, taken):
     """A thread's share of the levels: of a search, PART vertices at a time.  words: as `_turn` leaves them."""
     (lanes, n), flat = levels.shape, levels.reshape(levels.size)
     parts, each = -(-n // PART), MOST * digits * LINE  # numbers of a tile
@@ -222,59 +153,29 @@ def _write_levels(words, digits, levels, taken):
             whole = count // WIDTH * WIDTH
             for digit in range(0, digits, DIGITS):
                 for i in range(whole // WIDTH):
-                    numbered(words, at + digit * LINE + i, flat, row + i * WIDTH, digit)
+                    place = at + digit * LINE + i
+                    ones, twos, fours, eights = (
+                        words[place],
+                        words[place + LINE],
+                        words[place + 2 * LINE],
+                        words[place + 3 * LINE],
+                    )
+                    number_all(
+                        flat,
+                        row + i * WIDTH,
+                        bits,
+                        0,
+                        np.uint32(ones),
+                        np.uint32(twos),
+                        np.uint32(fours),
+                        np.uint32(eights),
+                        np.int32(digit),
+                    )
             for i in range(whole, count):
                 number = np.int32(-1)
                 for digit in range(digits):
                     number += np.int32(words[at + digit * LINE + i // WIDTH] >> (i % WIDTH) & 1) << digit
                 flat[row + i] = number
-
-
-@operation
-def differing(typing, words, at, others):
-    """The bits in which any of four words differs from another's: words[at], … and others[0], …"""
-
-    def emit(context, builder, signature, args):
-        ir, word = tools.ir, tools.ir.IntType(64)
-        wide = ir.VectorType(word, DIGITS)
-
-        def loaded(kind, array, places):
-            data = context.make_array(kind)(context, builder, array).data
-            four = builder.load(builder.bitcast(builder.gep(data, places), wide.as_pointer()))
-            four.align = 8
-            return four
-
-        ours, theirs = loaded(signature.args[0], args[0], [args[1]]), loaded(signature.args[2], args[2], [word(0)])
-        kind = ir.FunctionType(word, [wide])
-        name = f"llvm.vector.reduce.or.v{DIGITS}i64"
-        reduce = tools.cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(reduce, [builder.xor(ours, theirs)])
-
-    return tools.types.uint64(words, tools.types.intp, others), emit
-
-
-@operation
-def written_where(typing, out, at, word, value):
-    """out[at + i] = value for each bit i of a word."""
-
-    def emit(context, builder, signature, args):
-        ir, (out_type, _, _, value_type) = tools.ir, signature.args
-        item = context.get_data_type(out_type.dtype)
-        lanes = ir.VectorType(item, MOST)
-        to = builder.gep(context.make_array(out_type)(context, builder, args[0]).data, [args[1]])
-        to = builder.bitcast(to, lanes.as_pointer())
-        before = builder.load(to)
-        before.align = item.width // 8
-        bits = builder.bitcast(args[2], ir.VectorType(ir.IntType(1), MOST))
-        number = context.cast(builder, args[3], value_type, out_type.dtype)
-        value = builder.insert_element(ir.Constant(lanes, ir.Undefined), number, ir.IntType(32)(0))
-        first = ir.Constant(ir.VectorType(ir.IntType(32), MOST), [0] * MOST)
-        value = builder.shuffle_vector(value, ir.Constant(lanes, ir.Undefined), first)
-        builder.store(builder.select(bits, value, before), to).align = item.width // 8
-        return context.get_dummy_value()
-
-    types = tools.types
-    return types.void(out, types.intp, types.uint64, value), emit
 
 
 @inlined
@@ -297,12 +198,13 @@ def find_parents(columns, digits, v, less, found, place):
         u = indices[e]
         e += one
         at = np.uintp(u) * size
-        same = rest & ~differing(digits, at, less)
-        for digit in range(DIGITS, less.size):
+        same = rest
+        for digit in range(less.size):
             same &= ~(digits[at + np.uintp(digit)] ^ less[digit])
-        if same:
-            rest ^= same
-            written_where(found, place, same, u)
+        rest ^= same
+        while same:
+            found[place + lowest_bit(same)] = u
+            same &= same - np.uint64(1)
 
 
 @compiled
