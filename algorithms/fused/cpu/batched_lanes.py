@@ -3,9 +3,9 @@
     d_j = d_j ⊕ d_i ⊗ a_ij        in all lanes at once, for the vertices i that have improved in any
 
 Most paths lead by way of the hubs, so from all sources the vertices come in about one order. They are swept in this
-order, until none improves; a sweep relaxes from what has improved since it was last relaxed from. Where little has, it
-is relaxed from a queue: so the sources find their ways to the hubs. The lanes of 16 sources are relaxed at little more
-than the cost of one. They look at two to five times as many edges as one search, and give up where there are more.
+order, until none improves; a sweep relaxes from what has improved since it was last relaxed from. The first one goes
+backwards, in which the sources find their ways to the hubs. The lanes of 16 sources are relaxed at little more than the
+cost of one. They look at two to five times as many edges as one search, and give up where there are more.
 
 The order is that of degrees. Where few edges matter, see `essential`, no others are looked at, and the order is that of
 F, the distance from a hub, by which vertices are numbered. By way of the hub j is as near as D_s + F_j: what is longer
@@ -51,12 +51,6 @@ AHEAD = np.uintp(16)
 SMALL = 1 << 14
 """Entries from which on lanes are worth it."""
 
-QUEUE = 1 << 10
-"""Vertices in the queue at most: of more, those that have improved are swept."""
-
-FEW = 256
-"""Vertices up to which a queue is better than a sweep."""
-
 MOST = 8
 """Times that an edge is looked at, on average, before lanes are given up: a search looks at each once at most."""
 
@@ -90,7 +84,6 @@ def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semi
 
     def piece(_: int, __: int) -> None:
         x, flags = np.empty(graph.size * LANES, A.dtype), np.zeros(graph.size, np.uint8)
-        queue = np.empty(QUEUE, np.int64)
         while (number := take(taken)) < len(groups):
             part = slice(*groups[number])
             few, hub, far = starts[part], np.zeros(LANES, A.dtype), np.full(LANES, s.unit(A.dtype), A.dtype)
@@ -98,7 +91,7 @@ def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semi
                 hub[: few.size] = found.to_hub[few]
             x.fill(zero)
             places = few if found is None else graph.place[few]
-            if settle(edges, x, hub, places, (flags, queue), counts[part.start], most):
+            if settle(edges, x, hub, places, flags, counts[part.start], most):
                 write(x, graph.place, few, np.array(rows[part], np.int64), d, far)
                 farthest[part], done[part] = far[: few.size], True
             else:
@@ -110,7 +103,7 @@ def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semi
 
 def bytes_needed(A: CSR, k: int) -> int:
     """What k sources take: the lanes of each thread, and the numbered edges or the order."""
-    lanes = (A.nrows * (LANES * A.dtype.itemsize + 1) + 8 * QUEUE) * min(get_threads(), -(-k // LANES))
+    lanes = A.nrows * (LANES * A.dtype.itemsize + 1) * min(get_threads(), -(-k // LANES))
     return lanes + BYTES * A.nnz + A.nrows * (A.indptr.itemsize + 2 * A.indices.itemsize + 24)
 
 
@@ -215,12 +208,12 @@ def settling(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
     relax, room = relaxing(semiring, dtype, bounded), on_stack(LANES)
 
     @compiled
-    def settle(graph, x, to_hub, sources, lists, counts, most):
-        """Relax until nothing improves; False, with the work undone, once more than `most` edges were looked at.
+    def settle(graph, x, to_hub, sources, flags, counts, most):
+        """Sweep until nothing improves; False, with the work undone, once more than `most` edges were looked at.
 
-        graph: rows, order and bounds of a `Graph`.  lists: flags of who has improved, zeros, and room for a queue.
+        graph: rows, order and bounds of a `Graph`.  flags: zeros, and of vertices that have improved ones.
         """
-        (rows, order, bounds), (flags, queue), left, tail = graph, lists, 0, 0
+        (rows, order, bounds), left = graph, 0
         indptr = rows[0]
         hub, found = room(x), room(np.zeros(1, np.int32))
         for lane in range(LANES):
@@ -233,29 +226,13 @@ def settling(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
                 flags[v] = 1
         backwards, last = True, order.size - 1
         while left and counts[0] + counts[1] <= most and not interrupted():
-            few, head, place = left <= FEW and not backwards, tail, 0
-            if few:
-                for i in range(order.size):
-                    if flags[np.uintp(order[i])]:
-                        queue[tail & (QUEUE - 1)] = order[i]
-                        tail += 1
-            while True:
+            for place in range(order.size):
+                u = np.uintp(order[last - place if backwards else place])
+                if not flags[u]:
+                    continue
                 if interrupted():
                     break
-                if few:
-                    if head == tail or tail - head > QUEUE or counts[0] + counts[1] > most:
-                        break
-                    u = np.uintp(queue[head & (QUEUE - 1)])
-                    head += 1
-                else:
-                    while place <= last and not flags[np.uintp(order[last - place if backwards else place])]:
-                        place += 1
-                    if place > last:
-                        break
-                    u = np.uintp(order[last - place if backwards else place])
-                end = relax(rows, bounds, x, hub, found, lists, tail, u)
-                left += end - tail - 1
-                tail = end
+                left += relax(rows, bounds, x, hub, found, flags, u) - 1
                 counts[0] += 1
                 counts[1] += np.int64(indptr[u + ONE]) - np.int64(indptr[u])
             backwards = False
@@ -289,9 +266,9 @@ def relaxing(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
     lead_on = across(led_on, 3, LANES)
 
     @inlined
-    def relax(rows, bounds, x, hub, found, lists, tail, u):
-        """Relax from a vertex, and queue those that are flagged by it; where the queue ends."""
-        (indptr, indices, values), (flags, queue), at = rows, lists, np.intp(u) * LANES
+    def relax(rows, bounds, x, hub, found, flags, u):
+        """Relax from a vertex, flag those that improve, and count the new flags."""
+        (indptr, indices, values), count, at = rows, 0, np.intp(u) * LANES
         last = np.uintp(indices.size - 1)
         flags[u] = 0
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + ONE])):
@@ -314,8 +291,7 @@ def relaxing(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
                 if total(found, 0, LANES) == 0:
                     continue
             flags[v] = 1
-            queue[tail & (QUEUE - 1)] = v
-            tail += 1
-        return tail
+            count += 1
+        return count
 
     return relax
