@@ -26,12 +26,12 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
-from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import get_threads, run
+from semiring.cpu.threads import run
 from semiring.verbs.explanation import details
 
 from .atomics import added, lowered, prefetched
+from .dealing import deal, dealt, threads_for
 from .words import as_words, bits_set, listed, lowest_bit
 
 LARGE = 1 << 16
@@ -40,13 +40,10 @@ LARGE = 1 << 16
 SMALL = 1 << 17
 """Entries of a matrix below which all levels are pushed in one loop: to choose takes longer."""
 
-WORTH_THREADS = 1 << 20
-"""Entries of a matrix below which one thread is faster than several."""
-
 PAUSE = 1 << 24
 """Vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
 
-GRAIN = 64
+ITEMS_AT_A_TIME = 64
 """Frontier vertices, and words of a bitmap, that a thread takes at a time."""
 
 AHEAD = np.uintp(16)
@@ -107,7 +104,7 @@ class _Search:
         self.masked = False
         self.state = np.zeros(6, np.int64)
         self.pushed = self.pulled = 0
-        self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
+        self.threads = threads_for(A.nnz)
         self.seen: np.ndarray | None = None  # made at the first large level, and again where small ones came between
 
     def run(self, source: int) -> None:
@@ -169,8 +166,11 @@ class _Search:
         seen = self.visited()
         end, k = int(self.state[END]), int(self.state[LEVEL])
         reached, taken = np.tile(seen, (self.threads, 1)), self.state[BEGIN:END].copy()
-        parts = (self.A.indptr, self.A.indices, seen, self.parent, self.queue, taken, end)
-        run(lambda thread, _: push_share(*parts, reached[thread]), [(thread, thread) for thread in range(self.threads)])
+        parts = self.A.indptr, self.A.indices, seen, self.parent, self.queue
+        run(
+            lambda k, _: push_share(taken, end, ITEMS_AT_A_TIME, (*parts, reached[k])),
+            [(k, k) for k in range(self.threads)],
+        )
         after = _settle(reached, seen, self.queue, end, self.level, k + 1)
         self.state[BEGIN], self.state[END], self.state[LEVEL] = end, after, k + 1
         self.pushed += 1
@@ -184,10 +184,9 @@ class _Search:
             _flag_places(self.queue, self.state[BEGIN], self.state[END], self.front)
         else:
             self.front, self.found = self.found, self.front
-        taken = np.zeros(2, np.int64)  # words, and vertices found
-        parts = ((columns.indptr, columns.indices), seen, self.front, self.found, self.level, self.parent, taken)
-        run(lambda *_: pull_share(*parts, k + 1), [(0, 0)] * self.threads)
-        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, taken[1], k + 1
+        parts, total = ((columns.indptr, columns.indices), seen, self.front, self.found), np.zeros(1, np.int64)
+        deal(pull_share, seen.size, ITEMS_AT_A_TIME, self.threads, *parts, self.level, self.parent, total, k + 1)
+        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, total[0], k + 1
         self.pulled += 1
 
 
@@ -240,32 +239,28 @@ def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
     return end >= pause
 
 
-@compiled
-def push_share(indptr, indices, seen, parent, queue, taken, stop, reached):
-    """A thread's share of a level: frontier vertices from taken[0] to `stop`; sets what they lead to in `reached`.
+@dealt
+def push_share(first, stop, indptr, indices, seen, parent, queue, reached):
+    """Set in `reached` where frontier vertices lead, those of the queue's places `first` to `stop`.
 
     Where nobody asks for parents, rows that follow each other in memory are one: a row costs as much as ten edges.
     """
     one, low = np.uintp(1), np.uintp(63)
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= stop or interrupted():
-            break
-        f, last = np.uintp(first), np.uintp(min(first + GRAIN, stop))
-        while f < last:
-            u = np.uintp(queue[f])
-            e, end = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+    f, last = np.uintp(first), np.uintp(stop)
+    while f < last:
+        u = np.uintp(queue[f])
+        e, end = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+        f += one
+        while parent.size == 0 and f < last and np.uintp(indptr[np.uintp(queue[f])]) == end:
+            end = np.uintp(indptr[np.uintp(queue[f]) + one])
             f += one
-            while parent.size == 0 and f < last and np.uintp(indptr[np.uintp(queue[f])]) == end:
-                end = np.uintp(indptr[np.uintp(queue[f]) + one])
-                f += one
-            while e < end:
-                v = np.uintp(indices[e])
-                e += one
-                word, bit = v >> np.uintp(6), np.uint64(1) << (v & low)
-                reached[word] |= bit
-                if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
-                    lowered(parent, v, u)
+        while e < end:
+            v = np.uintp(indices[e])
+            e += one
+            word, bit = v >> np.uintp(6), np.uint64(1) << (v & low)
+            reached[word] |= bit
+            if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
+                lowered(parent, v, u)
 
 
 @compiled
@@ -287,32 +282,28 @@ def _settle(reached, seen, queue, end, level, k):
     return np.int64(place)
 
 
-@compiled
-def pull_share(columns, seen, front, found, level, parent, taken, k):
-    """A thread's share of a level: words of the bitmaps from taken[0] on; what is new is counted in taken[1]."""
+@dealt
+def pull_share(first, stop, columns, seen, front, found, level, parent, total, k):
+    """Pull the vertices of some words of the bitmaps; what is new is counted in `total`."""
     indptr, indices = columns
     count, one, low = np.int64(0), np.uintp(1), np.uintp(63)
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= seen.size or interrupted():
-            break
-        for word in range(first, min(first + GRAIN, seen.size)):
-            unvisited, new = ~seen[word], np.uint64(0)
-            while unvisited:
-                v = np.uintp(word) * np.uintp(64) + np.uintp(lowest_bit(unvisited))
-                for e in range(np.uintp(indptr[v]), np.uintp(indptr[v + one])):
-                    u = np.uintp(indices[e])
-                    if front[u >> np.uintp(6)] >> (u & low) & np.uint64(1):
-                        level[v] = k
-                        if parent.size:
-                            parent[v] = indices[e]
-                        new |= unvisited & (~unvisited + np.uint64(1))
-                        break
-                unvisited &= unvisited - np.uint64(1)
-            found[word] = new
-            seen[word] |= new
-            count += np.int64(bits_set(new))
-    added(taken, 1, count)
+    for word in range(np.uintp(first), np.uintp(stop)):
+        unvisited, new = ~seen[word], np.uint64(0)
+        while unvisited:
+            v = word * np.uintp(64) + np.uintp(lowest_bit(unvisited))
+            for e in range(np.uintp(indptr[v]), np.uintp(indptr[v + one])):
+                u = np.uintp(indices[e])
+                if front[u >> np.uintp(6)] >> (u & low) & np.uint64(1):
+                    level[v] = k
+                    if parent.size:
+                        parent[v] = indices[e]
+                    new |= unvisited & (~unvisited + np.uint64(1))
+                    break
+            unvisited &= unvisited - np.uint64(1)
+        found[word] = new
+        seen[word] |= new
+        count += np.int64(bits_set(new))
+    added(total, 0, count)
 
 
 @compiled

@@ -28,21 +28,22 @@ from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import ewise_add
-from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
 from .atomics import added
-from .components import flatten, join, most_frequent, several, side_by_side
-from .light_edges import MANY, MOST, LightEdges, Side, chosen_of, light_edges
+from .components import find, flatten, join, most_frequent
+from .dealing import deal, dealt, threads_for
+from .entries import Side, sorted_by, values_at
+from .light_edges import MANY, MOST, LightEdges, chosen_of, light_edges
 from .symmetry import find_symmetry
 
 BELOW: Fact[tuple[np.ndarray, Side]] = Fact("the entries below the diagonal, by columns")
 IN_ORDER: Fact[bool] = Fact("are there many entries a vertex, all of one weight?")
 
-GRAIN = 256
+VERTICES_AT_A_TIME = 256
 """Vertices that a thread takes at a time."""
 
 STRIP_BYTES = 80
@@ -166,15 +167,15 @@ class Trees:
         entries, active = int(sides[0][0][-1]), self.vertices()
         left, alone, known = self.without_giant(active, active.size), not self.count[0], False
         while True:
-            parts = ((sides[0], sides[-1]), len(sides) == 2, f, active[:left], (other, lightest), alone, known)
-            side_by_side(lambda taken, parts=parts: _lightest(*parts, taken), entries)
+            parts = (sides[0], sides[-1]), len(sides) == 2, f, active[:left], (other, lightest), alone, known
+            deal(_lightest, left, VERTICES_AT_A_TIME, threads_for(entries), *parts)
             left, choosing = best_of_each(f, active, left, other, lightest, best, choosers, alone)
             choosing = self.agreed(choosing, other, lightest, best, choosers, alone)
             if not choosing:
                 break
-            before, ends = int(self.count[0]), (choosers[:choosing], other, self.chosen, self.count)
-            shared = several(choosing)
-            side_by_side(lambda taken, ends=ends, shared=shared: _unite(f, *ends, taken, shared), choosing)
+            before, threads = int(self.count[0]), threads_for(choosing)
+            ends = choosers, other, self.chosen, self.count
+            deal(_unite, choosing, VERTICES_AT_A_TIME, threads, f, *ends, threads > 1)
             new = slice(before, int(self.count[0]))
             self.weight[new] = lightest[self.chosen[0, new]]
             left, alone, known = self.without_giant(active, left), False, True
@@ -202,11 +203,8 @@ class Trees:
         if not self.rounds:  # they were sorted
             flatten(self.f)
             return a, b, w
-        u, v, order = np.minimum(a, b), np.maximum(a, b), np.arange(a.size, dtype=a.dtype)
-        for key in (v, u):  # by v first and then, keeping that order, by u
-            places, sorted_order = np.zeros(self.f.size + 1, a.dtype), np.empty_like(order)
-            _sort(key, order, places, sorted_order)
-            order = sorted_order
+        u, v = np.minimum(a, b), np.maximum(a, b)
+        order, _ = sorted_by(u, self.f.size, sorted_by(v, self.f.size)[0])
         return u[order], v[order], w[order]
 
 
@@ -224,15 +222,8 @@ def restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray
     """The sign of zero weights, of which those of one edge's two entries may differ: that of the entry u < v."""
     at = np.flatnonzero(w == 0)
     if at.size:
-        found = [stored(side, u[at], v[at]) for side in sides]
+        found = [values_at(side, u[at], v[at], np.inf) for side in sides]
         w[at] = np.minimum(found[0], found[-1])
-
-
-def stored(side: Side, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The values of entries (u, v), and inf where there are none."""
-    values = np.full(u.size, np.inf, side[2].dtype)
-    _look_up(*side, u, v, values)
-    return values
 
 
 @inlined
@@ -258,16 +249,6 @@ def _leaving(indptr, columns, values, f, v, tree, alone):
                 if (u if alone else np.uintp(f[u])) != tree:
                     e, weight = np.uintp(later), values[later]
     return e
-
-
-@inlined
-def _root(f, v):
-    """The root of v's tree, at which v points from now on."""
-    root = np.uintp(f[v])
-    while np.uintp(f[root]) != root:
-        root = np.uintp(f[root])
-    f[v] = root
-    return root
 
 
 @inlined
@@ -316,7 +297,7 @@ def _join_in_order(sides, begins, both, f, chosen, found):
     (indptr, columns), (other_indptr, other_columns) = sides
     one, count, end = np.uintp(1), np.uintp(0), np.uintp(f.size)
     for u in range(end):
-        root = _root(f, u)
+        root = find(f, u)
         left, right = _elsewhere(begins, indptr, columns, f, u, root, found[0]), np.uintp(0)
         if both:
             right = _elsewhere(other_indptr, other_indptr, other_columns, f, u, root, found[1])
@@ -328,7 +309,7 @@ def _join_in_order(sides, begins, both, f, chosen, found):
                 o += one
             else:
                 e += one
-            other = _root(f, v)
+            other = find(f, v)
             if other != root:
                 chosen[0, count], chosen[1, count] = u, v
                 count += one
@@ -336,35 +317,31 @@ def _join_in_order(sides, begins, both, f, chosen, found):
     return count
 
 
-@compiled
-def _lightest(sides, both, f, active, found, alone, known, taken):
-    """Of each active vertex the first lightest entry that leaves its tree; other = -1: there is none.
+@dealt
+def _lightest(first, stop, sides, both, f, active, found, alone, known):
+    """Find for each active vertex the first lightest entry that leaves its tree; other = -1 if there is none.
 
-    both: look among the columns, too.  alone: every vertex is a tree.  known: what was found before is still the
-    lightest, if it leaves the tree.
+    both: True to look among the columns, too.  alone: True if every vertex is a tree.  known: True if what was found
+    before is still the lightest, if it leaves the tree.
     """
     (indptr, columns, values), (other_indptr, other_columns, other_values) = sides
     other, lightest = found
     one = np.uintp(1)
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= active.size or interrupted():
-            break
-        for at in range(first, min(first + GRAIN, active.size)):
-            v = np.uintp(active[at])
-            tree = np.uintp(f[v])
-            if known and np.uintp(f[np.uintp(other[v])]) != tree:
-                continue
-            other[v] = -1
-            e = _leaving(indptr, columns, values, f, v, tree, alone)
-            if e < np.uintp(indptr[v + one]):
-                other[v], lightest[v] = column(columns, e), values[e]
-            if both:
-                e = _leaving(other_indptr, other_columns, other_values, f, v, tree, alone)
-                if e < np.uintp(other_indptr[v + one]):
-                    u, weight = column(other_columns, e), other_values[e]
-                    if other[v] < 0 or weight < lightest[v] or (weight == lightest[v] and u < other[v]):
-                        other[v], lightest[v] = u, weight
+    for at in range(np.uintp(first), np.uintp(stop)):
+        v = np.uintp(active[at])
+        tree = np.uintp(f[v])
+        if known and np.uintp(f[np.uintp(other[v])]) != tree:
+            continue
+        other[v] = -1
+        e = _leaving(indptr, columns, values, f, v, tree, alone)
+        if e < np.uintp(indptr[v + one]):
+            other[v], lightest[v] = column(columns, e), values[e]
+        if both:
+            e = _leaving(other_indptr, other_columns, other_values, f, v, tree, alone)
+            if e < np.uintp(other_indptr[v + one]):
+                u, weight = column(other_columns, e), other_values[e]
+                if other[v] < 0 or weight < lightest[v] or (weight == lightest[v] and u < other[v]):
+                    other[v], lightest[v] = u, weight
 
 
 @compiled
@@ -396,19 +373,15 @@ def best_of_each(f, active, left, other, lightest, best, choosers, alone):
     return kept, choosing
 
 
-@compiled
-def _unite(f, choosers, other, chosen, count, taken, shared):
+@dealt
+def _unite(first, stop, f, choosers, other, chosen, count, shared):
     """Join the trees of every chooser's edge; those that were not one before have chosen it."""
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= choosers.size or interrupted():
-            break
-        for at in range(first, min(first + GRAIN, choosers.size)):
-            v = np.uintp(choosers[at])
-            u = np.uintp(other[v])
-            if join(f, u, v, shared):
-                to = added(count, 0, 1)
-                chosen[0, to], chosen[1, to] = v, u
+    for at in range(np.uintp(first), np.uintp(stop)):
+        v = np.uintp(choosers[at])
+        u = np.uintp(other[v])
+        if join(f, u, v, shared):
+            to = added(count, 0, 1)
+            chosen[0, to], chosen[1, to] = v, u
 
 
 @compiled
@@ -420,34 +393,3 @@ def _without(f, active, left, tree):
         active[kept] = v
         kept += f[np.uintp(v)] != tree
     return kept
-
-
-@compiled
-def _sort(key, order, places, sorted_order):
-    """A counting sort of the edges in `order` by the keys of each."""
-    one = np.uintp(1)
-    for number in range(key.size):
-        places[np.uintp(key[number]) + one] += 1
-    for k in range(1, places.size):
-        places[k] += places[k - 1]
-    for at in range(order.size):
-        bucket = np.uintp(key[np.uintp(order[at])])
-        sorted_order[np.uintp(places[bucket])] = order[at]
-        places[bucket] += 1
-
-
-@compiled
-def _look_up(indptr, columns, values, rows, cols, out):
-    """The values at (row, col), where there is an entry."""
-    for at in range(rows.size):
-        row = np.uintp(rows[at])
-        low, stop = np.intp(indptr[row]), np.intp(indptr[row + np.uintp(1)])
-        high = stop
-        while low < high:
-            middle = (low + high) // 2
-            if column(columns, middle) < cols[at]:
-                low = middle + 1
-            else:
-                high = middle
-        if low < stop and column(columns, low) == cols[at]:
-            out[at] = values[low]

@@ -21,21 +21,19 @@ import numpy as np
 
 from formats.arrays import index_dtype
 from formats.preparation.weights import ordinals
-from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.packed import Columns, column
+from semiring.cpu.packed import column
 
-from .atomics import added, prefetched
-from .components import side_by_side
+from .atomics import prefetched
+from .components import find
+from .dealing import deal, dealt, threads_for
+from .entries import Side
 
 MANY = 12
 """Entries a vertex from which on only light ones are listed."""
 
 LIGHT = 2
 """Entries a vertex that are about as many as the light ones."""
-
-FEW = 1 << 10
-"""Weights that NumPy sorts sooner than by radix."""
 
 MOST = 2**32 - 1
 """Edges that are sorted: they are numbered in 32 bits."""
@@ -49,11 +47,8 @@ DIGIT = 11
 AHEAD = 8
 """Edges ahead of Kruskal's algorithm that the ends of the edge, and before that the edge, are fetched."""
 
-GRAIN = 256
+VERTICES_AT_A_TIME = 256
 """Vertices that a thread takes at a time."""
-
-Side = tuple[np.ndarray, Columns, np.ndarray]
-"""indptr, columns and values of the rows, or of the columns, in which every vertex looks for entries."""
 
 
 @dataclass(frozen=True)
@@ -99,13 +94,13 @@ def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MOST) ->
     """
     values, n = sides[0][2], sides[0][0].size - 1
     ends, parts = np.zeros(n + 1, np.int64), (sides[0], sides[-1], len(sides) == 2, limit)
-    side_by_side(lambda taken: _count(*parts, ends, taken), values.size)
+    deal(_count, n, VERTICES_AT_A_TIME, threads_for(values.size), *parts, ends, (ends, ends, values))
     np.cumsum(ends, out=ends)
     if not 0 < ends[-1] <= min(most, MOST):
         return None
     u, v = (np.empty(ends[-1], index_dtype(n)) for _ in range(2))
     w = np.empty(ends[-1], values.dtype)
-    side_by_side(lambda taken: _write(*parts, ends, (u, v, w), taken), values.size)
+    deal(_write, n, VERTICES_AT_A_TIME, threads_for(values.size), *parts, ends, (u, v, w))
     return LightEdges(u, v, w, every)
 
 
@@ -121,8 +116,6 @@ def ascending(weights: np.ndarray) -> np.ndarray:
 
     weights: fewer than 2^32.  32 bits of each are sorted; should others be needed to tell two apart, all bits are.
     """
-    if weights.size <= FEW:
-        return weights.argsort(kind="stable").astype(np.uint64)
     ranks = ordinals(weights).astype(np.int64)
     low, high = int(ranks.min()), int(ranks.max())
     width = (high - low).bit_length()
@@ -140,18 +133,6 @@ def ascending(weights: np.ndarray) -> np.ndarray:
     return keys
 
 
-@inlined
-def _find(f, v):
-    """The root of v's tree, whose vertices on the way are pointed two steps on."""
-    above = f[v]
-    while above != v:
-        next_one = f[np.uintp(above)]
-        f[v] = next_one
-        v = np.uintp(next_one)
-        above = f[v]
-    return v
-
-
 @compiled
 def _kruskal(keys, u, v, f, chosen):
     left, low = f.size - 1, np.uint64(0xFFFFFFFF)
@@ -164,7 +145,7 @@ def _kruskal(keys, u, v, f, chosen):
             prefetched(f, np.uintp(u[soon]))
             prefetched(f, np.uintp(v[soon]))
         e = np.uintp(keys[at] & low)
-        a, b = _find(f, np.uintp(u[e])), _find(f, np.uintp(v[e]))
+        a, b = find(f, np.uintp(u[e])), find(f, np.uintp(v[e]))
         if a != b:
             f[max(a, b)] = min(a, b)
             chosen[e] = True
@@ -210,64 +191,48 @@ def _next(columns, values, e, stop, u, limit):
     return e
 
 
-@compiled
-def _count(side, other, both, limit, counts, taken):
-    """counts[u + 1]: how many edges row u has above the diagonal; of both sides together, each once."""
-    (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
-    n, one = np.uintp(indptr.size - 1), np.uintp(1)
-    while True:
-        first = np.uintp(added(taken, 0, GRAIN))
-        if first >= n or interrupted():
-            break
-        for u in range(first, min(first + np.uintp(GRAIN), n)):
-            count = 0
-            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-            if not both:
-                for place in range(e, stop):
-                    count += (np.uintp(column(columns, place)) > u) & (values[place] <= limit)
-            else:
-                e = _next(columns, values, e, stop, u, limit)
-                x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
-                x = _next(other_columns, other_values, x, end, u, limit)
-                while e < stop or x < end:
-                    in_rows = e < stop and (x == end or column(columns, e) <= column(other_columns, x))
-                    in_columns = x < end and (e == stop or column(other_columns, x) <= column(columns, e))
-                    e = _next(columns, values, e + one, stop, u, limit) if in_rows else e
-                    x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x
-                    count += 1
-            counts[u + one] = count
+def _listing(writes):
+    """The loop that lists edges beyond the diagonal, of both sides together each once.
 
+    writes: True to write the edges of row u from ends[u] on, False to count them to ends[u + 1] before.
+    """
 
-@compiled
-def _write(side, other, both, limit, ends, edges, taken):
-    """The edges that `_count` has counted, those of row u from ends[u] on."""
-    (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
-    edge_u, edge_v, weight = edges
-    n, one = np.uintp(indptr.size - 1), np.uintp(1)
-    while True:
-        first = np.uintp(added(taken, 0, GRAIN))
-        if first >= n or interrupted():
-            break
-        for u in range(first, min(first + np.uintp(GRAIN), n)):
-            to, last = np.uintp(ends[u]), np.uintp(ends[u + one])
-            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-            if not both:
-                while to < last:  # written in any case, and kept by moving on
+    @dealt
+    def loop(first, stop, side, other, both, limit, ends, edges):
+        (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
+        edge_u, edge_v, weight = edges
+        one = np.uintp(1)
+        for u in range(np.uintp(first), np.uintp(stop)):
+            e, last = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+            to = np.uintp(ends[u] if writes else 0)
+            if not both and writes:
+                while to < np.uintp(ends[u + one]):  # written in any case, and kept by moving on
                     edge_u[to], edge_v[to], weight[to] = u, column(columns, e), values[e]
                     to += np.uintp((np.uintp(column(columns, e)) > u) & (values[e] <= limit))
                     e += one
-                continue
-            e = _next(columns, values, e, stop, u, limit)
-            x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
-            x = _next(other_columns, other_values, x, end, u, limit)
-            while to < last:
-                in_rows = e < stop and (x == end or column(columns, e) <= column(other_columns, x))
-                in_columns = x < end and (e == stop or column(other_columns, x) <= column(columns, e))
-                edge_u[to], edge_v[to] = u, column(columns, e) if in_rows else column(other_columns, x)
-                if in_rows and in_columns:
-                    weight[to] = min(values[e], other_values[x])
-                else:
-                    weight[to] = values[e] if in_rows else other_values[x]
-                to += one
-                e = _next(columns, values, e + one, stop, u, limit) if in_rows else e
-                x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x
+            elif not both:
+                for place in range(e, last):
+                    to += np.uintp((np.uintp(column(columns, place)) > u) & (values[place] <= limit))
+            else:
+                e = _next(columns, values, e, last, u, limit)
+                x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
+                x = _next(other_columns, other_values, x, end, u, limit)
+                while e < last or x < end:
+                    in_rows = e < last and (x == end or column(columns, e) <= column(other_columns, x))
+                    in_columns = x < end and (e == last or column(other_columns, x) <= column(columns, e))
+                    if writes:
+                        edge_u[to], edge_v[to] = u, column(columns, e) if in_rows else column(other_columns, x)
+                        if in_rows and in_columns:
+                            weight[to] = min(values[e], other_values[x])
+                        else:
+                            weight[to] = values[e] if in_rows else other_values[x]
+                    to += one
+                    e = _next(columns, values, e + one, last, u, limit) if in_rows else e
+                    x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x
+            if not writes:
+                ends[u + one] = to
+
+    return loop
+
+
+_count, _write = _listing(False), _listing(True)

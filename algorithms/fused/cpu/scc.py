@@ -39,11 +39,12 @@ from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, has_columns, known_symmetric
 from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import get_threads, run
+from semiring.cpu.threads import run
 from semiring.verbs.explanation import details
 
 from .components import labels, set_labels
-from .giant import WORTH_THREADS, with_edges
+from .dealing import threads_for
+from .giant import with_edges
 from .reach import alone, ask, count, lead, spreads
 from .symmetry import find_symmetry
 from .words import as_words, listed
@@ -186,7 +187,7 @@ class _Search:
         def backward(left: np.ndarray) -> None:
             whole.append(ask(A, left, inside))
 
-        if get_threads() > 1 and dense and A.nnz >= WORTH_THREADS:
+        if dense and threads_for(A.nnz) > 1:
             details(threads=2)
             sides = (lambda: forward(seen), lambda: backward(~(complete | inside)))
             run(lambda side, _: sides[side](), [(0, 0), (1, 1)])

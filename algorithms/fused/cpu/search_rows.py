@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from semiring.cpu.compiler.references import interrupted, operation, tools
-from semiring.cpu.kernels import compiled, inlined
+from semiring.cpu.compiler.references import operation, tools
+from semiring.cpu.kernels import inlined
 from semiring.cpu.lanes import across
-from semiring.cpu.threads import run
 
-from .atomics import added, prefetched
+from .atomics import prefetched
+from .dealing import deal, dealt
 from .words import lowest_bit
 
 MOST = 64
@@ -48,22 +48,15 @@ AHEAD = 4
 
 def levels_of(digits: np.ndarray, levels: np.ndarray, threads: int) -> None:
     """Write the levels, -1 where a search has none. The digits turn in place, and are of no use afterwards."""
-    shares = [(i, i) for i in range(threads)]
-    taken = np.zeros(2, np.int64)
-    run(lambda _, __: _turn(digits, taken), shares)
+    deal(_turn, len(digits) // TILE, 1, threads, digits)
     words, bits = digits.reshape(-1).view(np.uint16), np.uint32(1) << np.arange(WIDTH, dtype=np.uint32)
-    run(lambda _, __: _write_levels(words, digits.shape[1], levels, bits, taken), shares)
+    pieces = len(levels) * -(-levels.shape[1] // PART)
+    deal(_write_levels, pieces, 1, threads, words, digits.shape[1], levels, bits)
 
 
 def parents_of(digits: np.ndarray, columns: Any, parents: np.ndarray, threads: int) -> None:
     """Write the parents, the smallest predecessors one level nearer, -1 for none."""
-    taken = np.zeros(1, np.int64)
-
-    def share(_: int, __: int) -> None:
-        less, found = np.zeros(digits.shape[1], np.uint64), np.empty(WRITTEN * MOST, parents.dtype)
-        _write_parents(digits, (columns.indptr, columns.indices), parents, less, found, taken)
-
-    run(share, [(i, i) for i in range(threads)])
+    deal(_write_parents, parents.shape[1], WRITTEN, threads, digits, (columns.indptr, columns.indices), parents)
 
 
 @inlined
@@ -107,16 +100,14 @@ def turned(typing, words, at):
     return tools.types.void(words, tools.types.intp), emit
 
 
-@compiled
-def _turn(digits, taken):
-    """Turn a thread's share of the digits, TILE vertices at a time, to words by (search, digit, 64 vertices)."""
+@dealt
+def _turn(first, stop, digits):
+    """Turn the digits of some tiles to words by (search, digit, 64 vertices)."""
     flat, count, size, most = digits.reshape(digits.size), np.uintp(digits.shape[1]), np.uintp(TILE), np.uintp(MOST)
     words = np.empty(TILE * digits.shape[1], np.uint64)
     columns = count * size // most
-    while True:
-        at = np.uintp(added(taken, 0, 1)) * size * count
-        if at >= np.uintp(flat.size):
-            break
+    for tile in range(np.uintp(first), np.uintp(stop)):
+        at = tile * size * count
         for digit in range(count):
             for i in range(size):
                 words[digit * size + i] = flat[at + i * count + digit]
@@ -128,7 +119,7 @@ def _turn(digits, taken):
 
 
 def _number(before, bit, ones, twos, fours, eights, digit):
-    """The number of a vertex, whose bit in four digits is `bit`, after those of lower digits; at first less one."""
+    """Return the number whose four digits have a bit in these words, after lower digits; at first it is less by one."""
     number = np.int32(ones & bit != 0) | np.int32(twos & bit != 0) << 1
     number |= np.int32(fours & bit != 0) << 2 | np.int32(eights & bit != 0) << 3
     return np.int32((number << digit) + (before if digit else np.int32(-1)))
@@ -137,41 +128,24 @@ def _number(before, bit, ones, twos, fours, eights, digit):
 number_all = across(_number, 2, WIDTH)
 
 
-@compiled
-def _write_levels(words, digits, levels, bits, taken):
-    """A thread's share of the levels: of a search, PART vertices at a time.  words: as `_turn` leaves them."""
-    (lanes, n), flat = levels.shape, levels.reshape(levels.size)
+@dealt
+def _write_levels(first, stop, words, digits, levels, bits):
+    """Write some pieces of the levels, each PART vertices of a search.  words: as `_turn` leaves them."""
+    (_, n), flat = levels.shape, levels.reshape(levels.size)
     parts, each = -(-n // PART), MOST * digits * LINE  # numbers of a tile
-    while True:
-        lane, part = divmod(added(taken, 1, 1), parts)
-        if lane >= lanes or interrupted():
-            break
+    for piece in range(first, stop):
+        lane, part = divmod(piece, parts)
         for start in range(part * PART, min((part + 1) * PART, n), TILE):
             at, row, count = start // TILE * each + lane * digits * LINE, lane * n + start, min(TILE, n - start)
             for digit in range(digits):
                 prefetched(words, min(at + AHEAD * each + digit * LINE, words.size - 1))
-            whole = count // WIDTH * WIDTH
+            whole = count // WIDTH
             for digit in range(0, digits, DIGITS):
-                for i in range(whole // WIDTH):
-                    place = at + digit * LINE + i
-                    ones, twos, fours, eights = (
-                        words[place],
-                        words[place + LINE],
-                        words[place + 2 * LINE],
-                        words[place + 3 * LINE],
-                    )
-                    number_all(
-                        flat,
-                        row + i * WIDTH,
-                        bits,
-                        0,
-                        np.uint32(ones),
-                        np.uint32(twos),
-                        np.uint32(fours),
-                        np.uint32(eights),
-                        np.int32(digit),
-                    )
-            for i in range(whole, count):
+                for i in range(whole):
+                    a, b = at + digit * LINE + i, at + (digit + 2) * LINE + i
+                    four = words[a], words[a + LINE], words[b], words[b + LINE]
+                    number_all(flat, row + i * WIDTH, bits, 0, *four, np.int32(digit))
+            for i in range(whole * WIDTH, count):
                 number = np.int32(-1)
                 for digit in range(digits):
                     number += np.int32(words[at + digit * LINE + i // WIDTH] >> (i % WIDTH) & 1) << digit
@@ -207,22 +181,14 @@ def find_parents(columns, digits, v, less, found, place):
             same &= same - np.uint64(1)
 
 
-@compiled
-def _write_parents(digits, columns, parents, less, found, taken):
-    """A thread's share of the parents: WRITTEN vertices at a time.
-
-    less: room for the digits of a vertex.  found: room for parents, by vertices and searches.
-    """
+@dealt
+def _write_parents(first, stop, digits, columns, parents):
+    """Write the parents of some vertices."""
     (k, n), tree, rows = parents.shape, parents.reshape(parents.size), digits.reshape(digits.size)
-    while True:
-        start = added(taken, 0, WRITTEN)
-        if start >= n or interrupted():
-            break
-        count = min(WRITTEN, n - start)
-        for i in range(count * MOST):
-            found[i] = -1
+    count, less, found = stop - first, np.empty(digits.shape[1], np.uint64), np.empty(WRITTEN * MOST, parents.dtype)
+    found[:] = -1
+    for i in range(count):
+        find_parents(columns, rows, np.uintp(first + i), less, found, i * MOST)
+    for lane in range(k):
         for i in range(count):
-            find_parents(columns, rows, np.uintp(start + i), less, found, i * MOST)
-        for lane in range(k):
-            for i in range(count):
-                tree[lane * n + start + i] = found[i * MOST + lane]
+            tree[lane * n + first + i] = found[i * MOST + lane]

@@ -1,7 +1,7 @@
 """Steps of breadth-first searches from up to 64 sources, a bit for each in a word for each vertex: compiled loops.
 
-`push` takes levels from a queue, `push_share` a thread's share of a level, and `pull` takes one down the columns. All of
-them count the level of what they find in digits, see `search_rows`.
+`push` takes levels from a queue, `push_share` a thread's share of a level, and `pull` goes down the columns. All
+count the level of each vertex that they find in digits, see `search_rows`.
 """
 
 from __future__ import annotations

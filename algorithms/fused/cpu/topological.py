@@ -15,6 +15,8 @@ from formats import CSR
 from formats.storage.orientation import known_symmetric
 from semiring.cpu.kernels import compiled, inlined
 
+from .entries import sorted_by
+
 NEW, OPEN = -2, -1
 """Of a vertex whose component's height is not known: it was not met yet, or is on the way."""
 
@@ -27,29 +29,13 @@ def numbered(A: CSR, component: np.ndarray, k: int) -> np.ndarray:
     if k == 1 or known_symmetric(A, pattern=True):
         return np.arange(k, dtype=component.dtype)
     vertex, over = component.dtype, np.full_like(component, NEW)
-    begins, members = np.zeros(k + 1, vertex), np.empty_like(component)
     stack, edges = np.empty((3, k), vertex), np.empty(k, A.indptr.dtype)
-    _gathered(component, begins, members)
+    members, ends = sorted_by(component, k)
+    begins = np.append(0, ends).astype(vertex)
     highest = _heights((A.indptr, A.indices), component, (begins, members), tuple(stack), edges, over)
-    number, starts = np.empty(k, vertex), np.zeros(highest + 2, vertex)
-    _by_height(over[members[begins[:k]]], starts, number)
+    number = np.empty(k, vertex)
+    number[sorted_by(over[members[begins[:k]]], highest + 1)[0]] = np.arange(k, dtype=vertex)
     return number
-
-
-@compiled
-def _gathered(component, begins, members):
-    """The members of each component, ascending, and where they begin.  begins: (k + 1,) 0."""
-    one, n = np.uintp(1), np.uintp(component.size)
-    total = 0
-    for c in component:
-        begins[np.uintp(c)] += 1
-    for each in range(begins.size):
-        total += begins[each]
-        begins[each] = total
-    for i in range(n):
-        c = np.uintp(component[n - one - i])
-        begins[c] -= 1
-        members[np.uintp(begins[c])] = n - one - i
 
 
 @inlined
@@ -124,16 +110,3 @@ def _heights(rows, component, lists, stack, edges, over):
             if on:
                 best[on - 1] = max(best[on - 1], high)
     return highest
-
-
-@compiled
-def _by_height(height, starts, number):
-    """Number the lowest first, and those of one height as they come.  starts: (the highest + 2,) 0."""
-    for h in height:
-        starts[np.uintp(h + 1)] += 1
-    for s in range(1, starts.size):
-        starts[s] += starts[s - 1]
-    for c in range(height.size):
-        at = np.uintp(height[c])
-        number[c] = starts[at]
-        starts[at] += 1

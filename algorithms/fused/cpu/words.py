@@ -51,3 +51,25 @@ def listed(words, places):
             count += 1
             left &= left - np.uint64(1)
     return count
+
+
+@compiled
+def follow(indptr, indices, seen, queue, begin, stop, end, enough):
+    """Append to the queue where its vertices from `begin` to `stop` lead, if not `seen`, until it has enough.
+
+    Returns what is then left of it.
+    """
+    one, six, low = np.uintp(1), np.uintp(6), np.uintp(63)
+    f, tail, last = np.uintp(begin), np.uintp(end), np.uintp(stop)
+    while f < min(last, tail) and tail < np.uintp(enough):
+        u = np.uintp(queue[f])
+        f += one
+        e, until = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+        while e < until:
+            v = np.uintp(indices[e])
+            word, bit = seen[v >> six], np.uint64(1) << np.uint64(v & low)
+            queue[tail] = v
+            tail += np.uintp(word & bit == np.uint64(0))
+            seen[v >> six] = word | bit
+            e += one
+    return np.intp(f), np.intp(tail)

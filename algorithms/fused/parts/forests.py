@@ -31,9 +31,10 @@ from semiring.cpu.kernels import compiled
 from semiring.verbs.explanation import details
 
 from ..cpu.components import flatten, join
-from ..cpu.forest import Trees, best_of_each, side_of, stored
+from ..cpu.entries import Side, values_at
+from ..cpu.forest import Trees, best_of_each, side_of
 from ..cpu.forest import forest as forest_of_one
-from ..cpu.light_edges import MANY, MOST, LightEdges, Side, edges_up_to, light_weight, sample
+from ..cpu.light_edges import MANY, MOST, LightEdges, edges_up_to, light_weight, sample
 from ..cpu.scc import strong_components
 from .many_sources import alone_on_host
 from .search import own_rows
@@ -118,7 +119,7 @@ def grown_together(A: Partitioned, with_labels: bool) -> tuple[COO, Any]:
         details(method="union-find, by processes", rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
         u, v, w = trees.edges()
         if A.dtype.kind == "f" and (at := np.flatnonzero(w == 0)).size:
-            w[at] = np.min(group.everyone("forest, zeros", stored(side, u[at], v[at])), axis=0)
+            w[at] = np.min(group.everyone("forest, zeros", values_at(side, u[at], v[at], np.inf)), axis=0)
     index = A._index_dtype
     F = COO.trusted(u.astype(index, copy=False), v.astype(index, copy=False), w, A.shape, 0)
     return F, trees.f if with_labels else None
