@@ -133,8 +133,8 @@ def test_large_levels_are_searched_by_threads(count, symmetric, monkeypatch):
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_rows_that_follow_each_other_are_pushed_as_one_and_no_row_between(count, monkeypatch):
-    monkeypatch.setattr(search, "SMALL", 0)
-    monkeypatch.setattr(search, "LARGE", 1)
+    monkeypatch.setattr(search, "MIN_NNZ", 0)
+    monkeypatch.setattr(search, "LARGE_EDGES", 1)
     monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 1)
     for seed, degree in ((1, 1), (2, 2), (3, 4)):
         A = network(400, degree, seed=seed)
@@ -152,7 +152,7 @@ def test_a_small_graph_is_searched_by_one_thread_that_pushes():
 
 
 def test_a_search_that_pauses_often_finds_the_same_levels(monkeypatch):
-    monkeypatch.setattr(search, "PAUSE", 3)
+    monkeypatch.setattr(search, "VERTICES_PER_CALL", 3)
     for A in (network(3000, 2, seed=7), network(6000, 30)):
         assert_alike(A, bfs, 0, return_parents=True)
 
@@ -227,24 +227,24 @@ def test_components_of_large_graphs(count, symmetric, options):
 @pytest.mark.parametrize("fewest", [1, 4, 20])
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses(count, fewest, columns, monkeypatch):
-    limits = {"FEWEST": fewest, "FIRST_LOOK": 0, "LAST_LOOK": 1, "PAUSE": 64}
+    limits = {"MIN_FOUND_VERTICES": fewest, "FIRST_LOOK_SHARE": 0, "LAST_LOOK_SHARE": 1, "VERTICES_PER_CALL": 64}
     monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 1)
-    monkeypatch.setattr(reach, "PIECE", 1)
-    monkeypatch.setattr(reach, "TRIAL", 1)
+    monkeypatch.setattr(reach, "MIN_PIECE_WORDS", 1)
+    monkeypatch.setattr(reach, "TRIAL_WORDS", 1)
     for name, value in limits.items():
         monkeypatch.setattr(strong, name, value)
     giants = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
         for module, name, values in (
-            (strong, "GIANT", [0.1, 0.5]),
-            (strong, "MANY", [0.0, 1.0]),
-            (strong, "DENSE", [0, 100]),
-            (reach, "WORTHWHILE", [0.01, 0.5, 2.0]),
+            (strong, "GIANT_SHARE", [0.1, 0.5]),
+            (strong, "MIN_REST_SHARE", [0.0, 1.0]),
+            (strong, "DENSE_DEGREE", [0, 100]),
+            (reach, "MIN_FOUND_SHARE", [0.01, 0.5, 2.0]),
             (reach, "SWEEPS", [0, 1, 8]),
-            (reach, "SPREAD", [0.0, 0.1]),
-            (reach, "RARE", [0.0, 0.1, 2.0]),
-            (reach, "FEW", [0.0, 0.5]),
+            (reach, "SEARCHED_SHARE", [0.0, 0.1]),
+            (reach, "MIN_NEW_MARKS_PER_EDGE", [0.0, 0.1, 2.0]),
+            (reach, "MAX_QUEUE_SHARE", [0.0, 0.5]),
         ):
             monkeypatch.setattr(module, name, rng.choice(values))
         A = tangled(rng)
@@ -341,8 +341,8 @@ def smallest_of_each(A: Matrix, connection: str) -> np.ndarray:
 
 def test_components_beside_a_giant_are_the_definitions(monkeypatch):
     """A giant in the middle of a bow tie, with long tails, self-loops and a hub that nothing else leads to."""
-    monkeypatch.setattr(strong, "FEWEST", 256)
-    monkeypatch.setattr(strong, "LAST_LOOK", 1)
+    monkeypatch.setattr(strong, "MIN_FOUND_VERTICES", 256)
+    monkeypatch.setattr(strong, "LAST_LOOK_SHARE", 1)
     giant = network(20_000, 20, seed=4)
     n, (u, v, _) = giant.nrows, giant.to_edges()
     before, after, loop = np.arange(n, 2 * n - n % 3).reshape(3, -1)

@@ -31,23 +31,23 @@ from .giant import EDGES_AT_ONCE, find_giant
 from .words import as_words, lowest_bit
 
 SAMPLED_VERTICES = 1024
-"""Vertices of which the most frequent tree is taken for the giant component."""
+"""Number of vertices of which the most frequent tree is taken for the giant component."""
 
 MAX_SAMPLED_ROOTS = 2
-"""Roots, among these, up to which the first edge of every vertex makes one tree of nearly all."""
+"""Maximum of roots, among these, with which the first edge of every vertex makes one tree of nearly all."""
 
 VERTICES_AT_A_TIME = 1 << 10
-"""Vertices that a thread takes at a time: whole words of a bitmap."""
+"""Number of vertices that a thread takes at a time: whole words of a bitmap."""
 
 EDGES_AHEAD = 16
 """Edges between the one that is joined and the one whose vertex is prefetched."""
 
 MIN_NNZ_FOR_GIANT = 1 << 14
-"""Entries below which a loop that joins all is over before a giant is looked for: it takes half the time."""
+"""Minimum of entries for a giant to be looked for: below, a loop that joins all takes half the time."""
 
 
 def labels(A: CSR, both_ways: bool) -> np.ndarray:
-    """The smallest vertex that each is connected with, whatever the edges' direction.
+    """Label each vertex with the smallest that it is connected with, whatever the edges' direction.
 
     both_ways: True if every edge's reverse is stored, too.
     """
@@ -128,7 +128,7 @@ def join(f, u, v, shared):
 
 @inlined
 def find(f, v):
-    """The root of v's tree; the vertices on the way are pointed two steps on."""
+    """Return the root of v's tree; the vertices on the way are pointed two steps on."""
     above = f[v]
     while above != v:
         next_one = f[np.uintp(above)]

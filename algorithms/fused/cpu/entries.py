@@ -18,16 +18,16 @@ from semiring.cpu.kernels import compiled
 from semiring.cpu.packed import Columns, column
 
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-"""By the bytes of an element."""
+"""Unsigned dtypes by the bytes of an element."""
 
 Side = tuple[np.ndarray, Columns, np.ndarray]
-"""indptr, columns and values of rows, or of columns."""
+"""Type of indptr, columns and values of rows, or of columns."""
 
 ELEMENTS_AT_ONCE = np.uintp(4096)
-"""Elements that are compared without a branch."""
+"""Number of elements that are compared without a branch."""
 
 MAX_NNZ_PER_PLACE = 16
-"""Entries of the matrix for each place, up to which it is looked through along its rows."""
+"""Maximum of entries for each place with which the matrix is looked through along its rows."""
 
 
 def places_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ def values_at(side: Side, rows: np.ndarray, cols: np.ndarray, none: Any) -> np.n
 
 
 def held(A: CSR, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, columns) of edges: as given where A has the edge with its value, and turned elsewhere."""
+    """Return rows and columns of edges: as given where A has the edge with its value, and turned elsewhere."""
     place, ends = places_at(A, rows, cols), np.empty((2, rows.size), rows.dtype)
     _turn(A.values, place, rows, cols, values, ends)
     return ends[0], ends[1]
@@ -77,7 +77,7 @@ def sorted_by(keys: np.ndarray, n: int, order: np.ndarray | None = None) -> tupl
 
 
 def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
-    """Do two arrays of one dtype and size hold the same bits?"""
+    """True if two arrays of one dtype and size hold the same bits."""
     bits = BITS.get(x.itemsize, np.uint8)
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     return bool(_same(x.view(bits), y.view(bits)))
@@ -117,7 +117,7 @@ def _sort(keys, order, ends, found):
 
 @compiled
 def _look_along(indptr, indices, rows, cols, found):
-    """Do rows and columns ascend? Then all places; if not, some.  found: -1."""
+    """Find all places if rows and columns ascend, else some; True if they do.  found: -1."""
     row, e, end = np.uintp(0), np.uintp(0), np.uintp(0)
     for k in range(rows.size):
         i, j = np.uintp(rows[k]), cols[k]

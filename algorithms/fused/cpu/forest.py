@@ -37,30 +37,30 @@ from .atomics import added
 from .components import find, flatten, join, most_frequent
 from .dealing import deal, dealt, threads_for
 from .entries import Side, sorted_by, values_at
-from .light_edges import MANY, MOST, LightEdges, chosen_of, light_edges
+from .light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, chosen_of, light_edges
 from .symmetry import find_symmetry
 
 BELOW: Fact[tuple[np.ndarray, Side]] = Fact("the entries below the diagonal, by columns")
 IN_ORDER: Fact[bool] = Fact("are there many entries a vertex, all of one weight?")
 
 VERTICES_AT_A_TIME = 256
-"""Vertices that a thread takes at a time."""
+"""Number of vertices that a thread takes at a time."""
 
 STRIP_BYTES = 80
-"""Memory for an entry of rows that are looked at without the others: itself, joined to a forest, and by columns."""
+"""Bytes for an entry of rows that are looked at without the others: itself, joined to a forest, and by columns."""
 
 LIGHT_BYTES = 32
-"""Memory for an edge that is sorted."""
+"""Bytes for an edge that is sorted."""
 
-ONE_WEIGHT = 1 << 20
-"""Entries of one weight that are joined one after the other."""
+MAX_NNZ_IN_ORDER = 1 << 20
+"""Maximum of entries of one weight that are joined one after the other."""
 
-GIANT = 1 / 4
+GIANT_SHARE = 1 / 4
 """Share of the vertices from which on a tree no longer chooses: from then on this one, and no other."""
 
 
 def forest(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> tuple[COO, np.ndarray | None]:
-    """(the forest's edges, the smallest vertex of each vertex's tree), as `algorithms.boruvka.forest` has them."""
+    """Return the forest's edges, and the smallest vertex of each vertex's tree, as `algorithms.boruvka.forest` does."""
     find_symmetry(A)
     if not is_symmetric(A) and not symmetrize:
         undirected_edges(A)  # raises, and names an edge
@@ -69,7 +69,7 @@ def forest(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> tuple
 
 
 def _by_strips(A: Any, with_labels: bool) -> tuple[COO, np.ndarray | None]:
-    """The same where A's columns do not fit in memory: the forest of the forest so far and of the next rows, and so on.
+    """Find the same where A's columns do not fit in memory: the forest of that so far and the next rows, and so on.
 
     Each entry is read once, for what is not in the forest of a part is not in that of the whole. A strip takes about a
     quarter of the memory that is left.
@@ -89,7 +89,7 @@ def _by_strips(A: Any, with_labels: bool) -> tuple[COO, np.ndarray | None]:
 
 
 def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray | None]:
-    """The forest by A's rows and, if not every edge has its reverse, columns."""
+    """Find the forest by A's rows and, if not every edge has its reverse, columns."""
     find_symmetry(A)
     sides = [side_of(A)]
     in_order, begins = is_joined_in_order(A), sides[0][0]
@@ -101,7 +101,7 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
             sides.append(side_of(by_columns(A)))
     trees = Trees(A.nrows, A.dtype)
     left = A.place.available_bytes() if A.place.questions(LIGHT_BYTES * A.nnz) else None
-    edges = None if in_order else light_edges(sides, MOST if left is None else left // LIGHT_BYTES)
+    edges = None if in_order else light_edges(sides, MAX_EDGES if left is None else left // LIGHT_BYTES)
     if edges is not None:
         trees.join(edges)
     elif in_order or of_one_weight(sides[0][2]):
@@ -118,12 +118,12 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
 
 
 def side_of(A: Any) -> Side:
-    """The arrays of A by rows or by columns; of a pattern, one value for each entry."""
+    """Return the arrays of A by rows or by columns; of a pattern, one value for each entry."""
     return A.indptr, columns_of(A), np.ascontiguousarray(A.values)
 
 
 def below(side: Side) -> tuple[np.ndarray, Side]:
-    """Where the entries beyond those below the diagonal begin in each row, and the latter by columns, without values.
+    """Find where the entries from the diagonal on begin in each row, and those below it by columns, without values.
 
     For `join_in_order`, and sooner than all columns.
     """
@@ -182,23 +182,23 @@ class Trees:
             self.rounds += 1
 
     def vertices(self) -> np.ndarray:
-        """Those whose rows are in the sides."""
+        """Return the vertices whose rows are in the sides."""
         return np.arange(self.f.size, dtype=self.f.dtype)
 
     def agreed(self, choosing: int, *_: Any) -> int:
-        """How many choose, once all who look for edges have told each other; the arguments of `best_of_each` follow."""
+        """Count those who choose, once all who look have told each other; the arguments of `best_of_each` follow."""
         return choosing
 
     def without_giant(self, active: np.ndarray, left: int) -> int:
-        """Point at the roots; how many active vertices are left without those of one large tree, once there is one."""
+        """Point at the roots; returns how many active vertices are left without those of one large tree."""
         flatten(self.f)
         if self.giant < 0 and left:
             root, share = most_frequent(self.f)
-            self.giant = root if share >= GIANT else -1
+            self.giant = root if share >= GIANT_SHARE else -1
         return left if self.giant < 0 else _without(self.f, active, left, self.f[self.giant])
 
     def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The edges (u, v, weights), u < v, sorted by (u, v)."""
+        """Return the edges (u, v, weights), u < v, sorted by (u, v)."""
         (a, b), w = self.chosen[:, : int(self.count[0])], self.weight[: int(self.count[0])]
         if not self.rounds:  # they were sorted
             flatten(self.f)
@@ -209,17 +209,19 @@ class Trees:
 
 
 def is_joined_in_order(A: CSR | CompressedCSR) -> bool:
-    """Has A many entries a vertex, all of one weight, so that their order is that of the rows?"""
-    return A.keep(IN_ORDER, lambda: A.nnz >= MANY * A.nrows and of_one_weight(A.values) and bool(A.values[0] != 0))
+    """True if A has many entries a vertex, all of one weight, so that their order is that of the rows."""
+    return A.keep(
+        IN_ORDER, lambda: A.nnz >= MIN_MEAN_NNZ * A.nrows and of_one_weight(A.values) and bool(A.values[0] != 0)
+    )
 
 
 def of_one_weight(values: np.ndarray) -> bool:
-    """Are these entries few enough for one thread, and all of one weight?"""
-    return 0 < values.size <= ONE_WEIGHT and values[0] == values[-1] and bool(_alike(values))
+    """True if these entries are few enough for one thread, and all of one weight."""
+    return 0 < values.size <= MAX_NNZ_IN_ORDER and values[0] == values[-1] and bool(_alike(values))
 
 
 def restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
-    """The sign of zero weights, of which those of one edge's two entries may differ: that of the entry u < v."""
+    """Restore the sign of zero weights, in which an edge's two entries may differ: it is that of the entry u < v."""
     at = np.flatnonzero(w == 0)
     if at.size:
         found = [values_at(side, u[at], v[at], np.inf) for side in sides]
@@ -228,7 +230,7 @@ def restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray
 
 @inlined
 def _comes_before(w, a, b, x, c, d):
-    """Does the edge of weight w between a and b come before that of weight x between c and d?"""
+    """True if the edge of weight w between a and b comes before that of weight x between c and d."""
     if w != x:
         return w < x
     low, high = min(a, b), min(c, d)
@@ -237,7 +239,7 @@ def _comes_before(w, a, b, x, c, d):
 
 @inlined
 def _leaving(indptr, columns, values, f, v, tree, alone):
-    """The first lightest entry of a row that leaves the tree; the row's end, if none does."""
+    """Find the first lightest entry of a row that leaves the tree; the row's end, if none does."""
     e, stop = np.uintp(indptr[v]), np.uintp(indptr[v + np.uintp(1)])
     while e < stop and (np.uintp(column(columns, e)) if alone else np.uintp(f[np.uintp(column(columns, e))])) == tree:
         e += np.uintp(1)
@@ -253,7 +255,7 @@ def _leaving(indptr, columns, values, f, v, tree, alone):
 
 @inlined
 def _elsewhere(begins, indptr, columns, f, u, root, found):
-    """How many entries of row u beyond column u are not known to be in its tree; their columns, in `found`."""
+    """Write the columns of row u's entries beyond u that are not known to be in its tree to `found`, and count them."""
     count, e, stop = np.uintp(0), np.uintp(begins[u]), np.uintp(indptr[u + np.uintp(1)])
     while e < stop and np.uintp(column(columns, e)) <= u:
         e += np.uintp(1)
@@ -274,7 +276,7 @@ def _alike(values):
 
 @compiled
 def _below(indptr, columns, starts, rows, begins):
-    """starts: (n + 2,) zeros, which become where each column begins, and 0 more."""
+    """List the entries below the diagonal.  starts: (n + 2,) zeros, which become the columns' beginnings."""
     one, two, n = np.uintp(1), np.uintp(2), np.uintp(indptr.size - 1)
     for u in range(n):
         e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
@@ -293,7 +295,7 @@ def _below(indptr, columns, starts, rows, begins):
 
 @compiled
 def _join_in_order(sides, begins, both, f, chosen, found):
-    """How many edges join trees, of all by (u, v), u < v; they are written to `chosen`.  found: (2, n + 1)."""
+    """Write the edges that join trees, of all by (u, v), u < v, to `chosen`, and count them.  found: (2, n + 1)."""
     (indptr, columns), (other_indptr, other_columns) = sides
     one, count, end = np.uintp(1), np.uintp(0), np.uintp(f.size)
     for u in range(end):
@@ -346,7 +348,7 @@ def _lightest(first, stop, sides, both, f, active, found, alone, known):
 
 @compiled
 def best_of_each(f, active, left, other, lightest, best, choosers, alone):
-    """(how many are still active, how many choose): the vertices that hold their tree's best edge, in `choosers`."""
+    """Write the vertices with their tree's best edge to `choosers`; returns how many are active and how many choose."""
     kept, choosing = 0, 0
     for at in range(left):
         v = np.uintp(active[at])
@@ -386,7 +388,7 @@ def _unite(first, stop, f, choosers, other, chosen, count, shared):
 
 @compiled
 def _without(f, active, left, tree):
-    """How many active vertices are left without those of one tree."""
+    """Drop the active vertices of one tree, and count the others."""
     kept = 0
     for at in range(left):
         v = active[at]

@@ -28,7 +28,7 @@ SEARCHED_SHARE = 1 / 64
 """Share of the vertices that the first search finds."""
 
 SAMPLED_VERTICES = 1024
-"""Vertices of which the one of most edges is where it starts."""
+"""Number of vertices of which the one of most edges is where it starts."""
 
 PIECES = 8
 """Number of pieces in which a sweep reads the rows: after each it may end."""
@@ -40,10 +40,10 @@ MIN_PIECE_WORDS = 1 << 10
 """Words of a bitmap, 64 rows each, that a piece has at least."""
 
 WORDS_AT_A_TIME = 16
-"""Words that a thread takes at a time."""
+"""Number of words that a thread takes at a time."""
 
 EDGES_AT_ONCE = 16
-"""Edges that are looked at together."""
+"""Number of edges that are looked at together."""
 
 EDGES_AHEAD = 512
 """Edges between those that are read and those that are prefetched."""
@@ -130,7 +130,7 @@ class _Sweep:
 
 
 def with_edges(A: Any) -> np.ndarray:
-    """A bitmap of the rows that are not empty."""
+    """Return a bitmap of the rows that are not empty."""
     words = np.zeros(-(-A.nrows // 64), np.uint64)
     _flag_rows(A.indptr, words)
     return words

@@ -29,31 +29,31 @@ from .components import find
 from .dealing import deal, dealt, threads_for
 from .entries import Side
 
-MANY = 12
-"""Entries a vertex from which on only light ones are listed."""
+MIN_MEAN_NNZ = 12
+"""Minimum of entries a vertex with which only light ones are listed."""
 
-LIGHT = 2
-"""Entries a vertex that are about as many as the light ones."""
+LIGHT_NNZ_PER_VERTEX = 2
+"""Number of entries a vertex that are about as many as the light ones."""
 
-MOST = 2**32 - 1
-"""Edges that are sorted: they are numbered in 32 bits."""
+MAX_EDGES = 2**32 - 1
+"""Maximum of edges that are sorted: they are numbered in 32 bits."""
 
-SAMPLED = 1 << 12
-"""Weights by which it is seen which are light."""
+SAMPLED_WEIGHTS = 1 << 12
+"""Number of weights by which it is seen which are light."""
 
-DIGIT = 11
-"""Bits by which keys are sorted at a time: the 2048 counts lie in the L1 cache."""
+DIGIT_BITS = 11
+"""Number of bits by which keys are sorted at a time: the 2048 counts lie in the L1 cache."""
 
-AHEAD = 8
-"""Edges ahead of Kruskal's algorithm that the ends of the edge, and before that the edge, are fetched."""
+EDGES_AHEAD = 8
+"""Edges between one and that whose ends' trees are prefetched; the edge itself is as far ahead of that."""
 
 VERTICES_AT_A_TIME = 256
-"""Vertices that a thread takes at a time."""
+"""Number of vertices that a thread takes at a time."""
 
 
 @dataclass(frozen=True)
 class LightEdges:
-    """Edges u < v, each once, sorted by (u, v), of two directions the lighter. all: is no edge heavier?"""
+    """Edges u < v, each once, sorted by (u, v), of two directions the lighter. all: True if no edge is heavier."""
 
     u: np.ndarray
     v: np.ndarray
@@ -61,8 +61,8 @@ class LightEdges:
     all: bool
 
 
-def light_edges(sides: list[Side], most: int = MOST) -> LightEdges | None:
-    """The edges of the lightest weights, of all with these weights; None where that would not be few of many.
+def light_edges(sides: list[Side], most: int = MAX_EDGES) -> LightEdges | None:
+    """List the edges of the lightest weights, all with these weights; None where that would not be few of many.
 
     most: edges that there is memory for.
     """
@@ -70,33 +70,33 @@ def light_edges(sides: list[Side], most: int = MOST) -> LightEdges | None:
     entries = values.size * len(sides)
     if entries == 0:
         return None
-    limit, every = values.max(), entries < MANY * n
+    limit, every = values.max(), entries < MIN_MEAN_NNZ * n
     if not every:
         limit = light_weight(np.sort(sample(values, values.size)), entries, n)
     return None if limit is None else edges_up_to(sides, limit, every, most)
 
 
 def sample(values: np.ndarray, entries: int) -> np.ndarray:
-    """Some of the values, of `entries` in all, by which it is seen which are light."""
-    return values[:: -(-entries // SAMPLED)]
+    """Return some of the values, of `entries` in all, by which it is seen which are light."""
+    return values[:: -(-entries // SAMPLED_WEIGHTS)]
 
 
 def light_weight(some: np.ndarray, entries: int, n: int) -> Any:
-    """The weight up to which edges are light, by a sorted sample of all; None where those would not be few of many."""
-    limit = some[int(some.size * LIGHT * n / entries)]
+    """Find the weight up to which edges are light, by a sorted sample of all; None where those would not be few."""
+    limit = some[int(some.size * LIGHT_NNZ_PER_VERTEX * n / entries)]
     return None if (some <= limit).sum() * 2 > some.size else limit
 
 
-def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MOST) -> LightEdges | None:
-    """The edges whose weight is no more than a limit; None if there are none, or more than `most`.
+def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MAX_EDGES) -> LightEdges | None:
+    """List the edges whose weight is no more than a limit; None if there are none, or more than `most`.
 
-    every: is that all of them?
+    every: True if that is all of them.
     """
     values, n = sides[0][2], sides[0][0].size - 1
     ends, parts = np.zeros(n + 1, np.int64), (sides[0], sides[-1], len(sides) == 2, limit)
     deal(_count, n, VERTICES_AT_A_TIME, threads_for(values.size), *parts, ends, (ends, ends, values))
     np.cumsum(ends, out=ends)
-    if not 0 < ends[-1] <= min(most, MOST):
+    if not 0 < ends[-1] <= min(most, MAX_EDGES):
         return None
     u, v = (np.empty(ends[-1], index_dtype(n)) for _ in range(2))
     w = np.empty(ends[-1], values.dtype)
@@ -105,14 +105,14 @@ def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MOST) ->
 
 
 def chosen_of(edges: LightEdges, f: np.ndarray) -> np.ndarray:
-    """The numbers of the edges that make a forest of the lightest, ascending; f, a union-find, is joined along them."""
+    """Number the edges that make a forest of the lightest, ascending; f, a union-find, is joined along them."""
     chosen = np.zeros(edges.u.size, bool)
     _kruskal(ascending(edges.weights), edges.u, edges.v, f, chosen)
     return np.flatnonzero(chosen)
 
 
 def ascending(weights: np.ndarray) -> np.ndarray:
-    """In the low 32 bits, the numbers of the weights from the lightest to the heaviest, equal ones in their order.
+    """Return, in the low 32 bits, the numbers of the weights from the lightest to the heaviest, equal ones in order.
 
     weights: fewer than 2^32.  32 bits of each are sorted; should others be needed to tell two apart, all bits are.
     """
@@ -126,7 +126,7 @@ def ascending(weights: np.ndarray) -> np.ndarray:
     keys <<= np.uint64(32)
     keys |= np.arange(weights.size, dtype=np.uint64)
     spare = np.empty_like(keys)
-    if _sort(keys, spare, min(width, 32), np.empty(1 << DIGIT, np.int64)):
+    if _sort(keys, spare, min(width, 32), np.empty(1 << DIGIT_BITS, np.int64)):
         keys = spare
     if width > 32 and not _ascends(keys, ranks.view(np.uint64)):
         return np.argsort(ranks.view(np.uint64), kind="stable").astype(np.uint64)
@@ -137,11 +137,11 @@ def ascending(weights: np.ndarray) -> np.ndarray:
 def _kruskal(keys, u, v, f, chosen):
     left, low = f.size - 1, np.uint64(0xFFFFFFFF)
     for at in range(keys.size):
-        if at + 2 * AHEAD < keys.size:
-            later = np.uintp(keys[at + 2 * AHEAD] & low)
+        if at + 2 * EDGES_AHEAD < keys.size:
+            later = np.uintp(keys[at + 2 * EDGES_AHEAD] & low)
             prefetched(u, later)
             prefetched(v, later)
-            soon = np.uintp(keys[at + AHEAD] & low)
+            soon = np.uintp(keys[at + EDGES_AHEAD] & low)
             prefetched(f, np.uintp(u[soon]))
             prefetched(f, np.uintp(v[soon]))
         e = np.uintp(keys[at] & low)
@@ -156,9 +156,9 @@ def _kruskal(keys, u, v, f, chosen):
 
 @compiled
 def _sort(keys, spare, bits, counts):
-    """Sort the keys by bits from the 33rd on; are they in the spare array now?  counts: room for a number a digit."""
+    """Sort the keys by bits from the 33rd on; True if they are in the spare array now.  counts: a number a digit."""
     low, moved = np.uint64(counts.size - 1), False
-    for shift in range(32, 32 + bits, DIGIT):
+    for shift in range(32, 32 + bits, DIGIT_BITS):
         for digit in range(counts.size):
             counts[digit] = 0
         for key in keys:
@@ -185,14 +185,14 @@ def _ascends(keys, ranks):
 
 @inlined
 def _next(columns, values, e, stop, u, limit):
-    """The first place from e on of an entry beyond the diagonal that is light enough."""
+    """Find the first place from e on of an entry beyond the diagonal that is light enough."""
     while e < stop and (np.uintp(column(columns, e)) <= u or values[e] > limit):
         e += np.uintp(1)
     return e
 
 
 def _listing(writes):
-    """The loop that lists edges beyond the diagonal, of both sides together each once.
+    """Make the loop that lists edges beyond the diagonal, of both sides together each once.
 
     writes: True to write the edges of row u from ends[u] on, False to count them to ends[u + 1] before.
     """

@@ -1,4 +1,4 @@
-"""Where vertices lead, and what leads to them: bitmaps that grow as rows are read in their order, and no levels.
+"""Reachability from vertices and to them: bitmaps that grow as rows are read in their order, and no levels.
 
 A short search from one vertex begins, by a queue (`spreads`). Then all rows are swept over, up and down in turns.
 
@@ -26,48 +26,48 @@ from .atomics import prefetched
 from .giant import EDGES_AHEAD, WORDS_AT_A_TIME, sweep_blocks
 from .words import follow, listed, lowest_bit
 
-SPREAD = 1 / 16
+SEARCHED_SHARE = 1 / 16
 """Share of the vertices that the first search finds."""
 
-DEPTH = 0.4
-"""Levels are few up to this power of the vertices found: between 1/3, of three dimensions, and 1/2, of two."""
+MAX_DEPTH_POWER = 0.4
+"""Power of the vertices found up to which levels are few: between 1/3, of three dimensions, and 1/2, of two."""
 
 PIECES = 16
-"""In how many pieces a sweep goes over the bitmap: after each it may change its way of looking."""
+"""Number of pieces in which a sweep goes over the bitmap: after each it may change its way of looking."""
 
-PIECE = 1 << 8
-"""Words of a bitmap that a piece has at least."""
+MIN_PIECE_WORDS = 1 << 8
+"""Minimum of words of a bitmap in a piece."""
 
-PAUSE = 1 << 14
-"""Words of a bitmap that it has at most, for Python hears a signal after each."""
+MAX_PIECE_WORDS = 1 << 14
+"""Maximum of words of a bitmap in a piece, for Python hears a signal after each."""
 
-TRIAL = 16
-"""Words of the first piece of a sweep along the rows; the next ones double, until they are as large as any."""
+TRIAL_WORDS = 16
+"""Number of words of the first piece of a sweep along the rows; the next ones double, until they are large."""
 
-RARE = 1 / 12
-"""Marks that are new, for each edge read, from which on fewer are looked for by blocks."""
+MIN_NEW_MARKS_PER_EDGE = 1 / 12
+"""With fewer new marks per edge read than this, marks are looked for by blocks."""
 
-FEW = 1 / 64
-"""Share of the vertices left to be followed from which on a queue takes fewer."""
+MAX_QUEUE_SHARE = 1 / 64
+"""Maximum share of the vertices left to be followed that a queue takes."""
 
-TOGETHER = 4
-"""Edges of a row that are looked at together."""
+EDGES_AT_ONCE = 4
+"""Number of edges of a row that are looked at together."""
 
-WORTHWHILE = 1 / 8
+MIN_FOUND_SHARE = 1 / 8
 """Share of the vertices looked at that a sweep must find to be followed by another, after the first SWEEPS."""
 
 SWEEPS = 8
-"""Sweeps that may find few each."""
+"""Number of sweeps that may find few each."""
 
 
 def count(words: np.ndarray) -> int:
-    """How many bits are set."""
+    """Count the bits that are set."""
     return int(np.bitwise_count(words).sum())
 
 
-def pieces(words: int, trial: int = PAUSE) -> Iterator[tuple[int, int]]:
-    """Where pieces of a bitmap begin and stop. trial: words of the first; the next ones double."""
-    size, first = min(max(PIECE, -(-words // PIECES)), PAUSE), 0
+def pieces(words: int, trial: int = MAX_PIECE_WORDS) -> Iterator[tuple[int, int]]:
+    """Give where pieces of a bitmap begin and stop.  trial: words of the first; the next ones double."""
+    size, first = min(max(MIN_PIECE_WORDS, -(-words // PIECES)), MAX_PIECE_WORDS), 0
     while first < words:
         stop = min(first + min(max(trial, first), size), words)
         yield first, stop
@@ -75,15 +75,15 @@ def pieces(words: int, trial: int = PAUSE) -> Iterator[tuple[int, int]]:
 
 
 def spreads(M: Any, start: int, seen: np.ndarray) -> bool:
-    """Mark `start` in `seen`, and where it leads, until a share of the vertices is found; did that take few levels?
+    """Mark `start` in `seen`, and where it leads, until a share of the vertices is found; True if that took few levels.
 
     Few are what a space of three dimensions has, but no plane. Marks need many sweeps where it takes more levels.
     """
-    n, enough = M.nrows, int(M.nrows * SPREAD) + 1
+    n, enough = M.nrows, int(M.nrows * SEARCHED_SHARE) + 1
     queue, found, begin, end = np.empty(n + 1, index_dtype(n)), np.zeros_like(seen), 0, 1
     queue[0] = start
     found[start >> 6] = np.uint64(1 << (start & 63))
-    for _ in range(int(enough**DEPTH) + 8):
+    for _ in range(int(enough**MAX_DEPTH_POWER) + 8):
         begin, end = follow(M.indptr, M.indices, found, queue, begin, end, end, enough)
         if end >= enough or begin == end:
             break
@@ -98,15 +98,15 @@ def lead(A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
     """
     rows = (A.indptr, A.indices)
     before, blocks = count(seen), False
-    for first, stop in pieces(seen.size, TRIAL):
+    for first, stop in pieces(seen.size, TRIAL_WORDS):
         if blocks:
             sweep_blocks(np.array([first]), stop, WORDS_AT_A_TIME, (*rows, seen, left, True))
         else:
             read = _lead(*rows, seen, left, known, first, stop, False)
             before, found = count(seen), count(seen) - before
-            blocks = found < read * RARE
+            blocks = found < read * MIN_NEW_MARKS_PER_EDGE
     for sweep in range(SWEEPS):
-        if count(seen & left) <= A.nrows * FEW:
+        if count(seen & left) <= A.nrows * MAX_QUEUE_SHARE:
             break
         for first, stop in pieces(seen.size):
             _lead(*rows, seen, left, known, first, stop, sweep % 2 == 0)
@@ -114,11 +114,11 @@ def lead(A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
     begin, end = 0, listed(seen & left, queue)
     left &= ~seen
     while begin < end:
-        begin, end = follow(*rows, seen, queue, begin, min(begin + (PAUSE << 6), end), end, A.nrows + 1)
+        begin, end = follow(*rows, seen, queue, begin, min(begin + (MAX_PIECE_WORDS << 6), end), end, A.nrows + 1)
 
 
 def ask(M: Any, left: np.ndarray, known: np.ndarray) -> bool:
-    """Move vertices that lead to `known` there, from `left`, while sweeps find many; was none left to find?"""
+    """Move vertices that lead to `known` there, from `left`, while sweeps find many; True if none was left to find."""
     return _sweep(lambda *words: _ask(M.indptr, M.indices, left, known, *words), left)
 
 
@@ -134,7 +134,7 @@ def _sweep(find: Callable[[int, int, bool], int], left: np.ndarray) -> bool:
     """
     sweeps, remain = 0, count(left)
     found = remain
-    while found and (found > remain * WORTHWHILE or sweeps < SWEEPS):
+    while found and (found > remain * MIN_FOUND_SHARE or sweeps < SWEEPS):
         found = sum(find(first, stop, sweeps % 2 == 1) for first, stop in pieces(left.size))
         remain, sweeps = remain - found, sweeps + 1
     return found == 0 or remain == 0
@@ -175,7 +175,7 @@ def _ask(indptr, indices, left, known, first, stop, downward):
     Returns how many of the words first to stop moved.
     """
     moved, zero, one, six, low = np.uint64(0), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
-    ahead, together = np.uintp(-EDGES_AHEAD if downward else EDGES_AHEAD), np.uintp(TOGETHER)
+    ahead, together = np.uintp(-EDGES_AHEAD if downward else EDGES_AHEAD), np.uintp(EDGES_AT_ONCE)
     for at in range(first, stop):
         word = np.uintp(left.size - 1 - at if downward else at)
         todo, new, empty = left[word], zero, zero

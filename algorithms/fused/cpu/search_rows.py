@@ -24,44 +24,52 @@ from .atomics import prefetched
 from .dealing import deal, dealt
 from .words import lowest_bit
 
-MOST = 64
-"""Searches in a word."""
+SEARCHES = 64
+"""Number of searches in a word."""
 
 DIGITS, WIDTH = 4, 16
-"""Digits of levels, and vertices, whose levels are written at once."""
+"""Numbers of digits of levels, and of vertices, that are written at once."""
 
 TILE, LINE = 512, 32
-"""Vertices whose words turn at once, and a digit of a search takes of them, in numbers of WIDTH bits."""
+"""Number of vertices whose words turn at once, and of numbers of WIDTH bits that a search's digit takes of them."""
 
-PART = 1 << 19
-"""Vertices whose levels a thread writes at a time."""
+PART_VERTICES = 1 << 19
+"""Number of vertices whose levels a thread writes at a time."""
 
-WRITTEN = 128
-"""Vertices whose parents a thread writes at a time."""
+GRAIN_VERTICES = 128
+"""Number of vertices whose parents a thread writes at a time."""
 
-FAR = np.uintp(16)
-"""Entries from one to that whose vertex is fetched meanwhile."""
+EDGES_AHEAD = np.uintp(16)
+"""Entries between one and that whose vertex is prefetched."""
 
-AHEAD = 4
-"""Tiles likewise."""
+TILES_AHEAD = 4
+"""Tiles between one and that whose words are prefetched."""
 
 
 def levels_of(digits: np.ndarray, levels: np.ndarray, threads: int) -> None:
     """Write the levels, -1 where a search has none. The digits turn in place, and are of no use afterwards."""
     deal(_turn, len(digits) // TILE, 1, threads, digits)
     words, bits = digits.reshape(-1).view(np.uint16), np.uint32(1) << np.arange(WIDTH, dtype=np.uint32)
-    pieces = len(levels) * -(-levels.shape[1] // PART)
+    pieces = len(levels) * -(-levels.shape[1] // PART_VERTICES)
     deal(_write_levels, pieces, 1, threads, words, digits.shape[1], levels, bits)
 
 
 def parents_of(digits: np.ndarray, columns: Any, parents: np.ndarray, threads: int) -> None:
     """Write the parents, the smallest predecessors one level nearer, -1 for none."""
-    deal(_write_parents, parents.shape[1], WRITTEN, threads, digits, (columns.indptr, columns.indices), parents)
+    deal(
+        _write_parents,
+        parents.shape[1],
+        GRAIN_VERTICES,
+        threads,
+        digits,
+        (columns.indptr, columns.indices),
+        parents,
+    )
 
 
 @inlined
 def count_level(digits, v, new, number):
-    """The searches `new` have a level of v: number - 1."""
+    """Count level number - 1 of v for the searches `new`."""
     digit = np.uintp(0)
     while number:
         if number & np.uint64(1):
@@ -76,22 +84,22 @@ def turned(typing, words, at):
 
     def emit(context, builder, signature, args):
         ir, (kind, _) = tools.ir, signature.args
-        wide = ir.VectorType(ir.IntType(64), MOST)
-        lanes = ir.VectorType(ir.IntType(32), MOST)
+        wide = ir.VectorType(ir.IntType(64), SEARCHES)
+        lanes = ir.VectorType(ir.IntType(32), SEARCHES)
         to = builder.gep(context.make_array(kind)(context, builder, args[0]).data, [args[1]])
         to = builder.bitcast(to, wide.as_pointer())
         rows = builder.load(to)
         rows.align = 8
         function = ir.FunctionType(wide, [wide, wide, wide])
-        rotate = tools.cgutils.get_or_insert_function(builder.module, function, f"llvm.fshl.v{MOST}i64")
-        size = MOST // 2
+        rotate = tools.cgutils.get_or_insert_function(builder.module, function, f"llvm.fshl.v{SEARCHES}i64")
+        size = SEARCHES // 2
         while size:
-            low = sum(1 << bit for bit in range(MOST) if not bit & size)
-            keep = [low if not row & size else (1 << MOST) - 1 - low for row in range(MOST)]
-            others = builder.shuffle_vector(rows, rows, ir.Constant(lanes, [row ^ size for row in range(MOST)]))
-            by = ir.Constant(wide, [MOST - size if row & size else size for row in range(MOST)])
+            low = sum(1 << bit for bit in range(SEARCHES) if not bit & size)
+            keep = [low if not row & size else (1 << SEARCHES) - 1 - low for row in range(SEARCHES)]
+            others = builder.shuffle_vector(rows, rows, ir.Constant(lanes, [row ^ size for row in range(SEARCHES)]))
+            by = ir.Constant(wide, [SEARCHES - size if row & size else size for row in range(SEARCHES)])
             others = builder.call(rotate, [others, others, by])
-            moved = builder.and_(others, ir.Constant(wide, [(1 << MOST) - 1 - kept for kept in keep]))
+            moved = builder.and_(others, ir.Constant(wide, [(1 << SEARCHES) - 1 - kept for kept in keep]))
             rows = builder.or_(builder.and_(rows, ir.Constant(wide, keep)), moved)
             size //= 2
         builder.store(rows, to).align = 8
@@ -103,7 +111,7 @@ def turned(typing, words, at):
 @dealt
 def _turn(first, stop, digits):
     """Turn the digits of some tiles to words by (search, digit, 64 vertices)."""
-    flat, count, size, most = digits.reshape(digits.size), np.uintp(digits.shape[1]), np.uintp(TILE), np.uintp(MOST)
+    flat, count, size, most = digits.reshape(digits.size), np.uintp(digits.shape[1]), np.uintp(TILE), np.uintp(SEARCHES)
     words = np.empty(TILE * digits.shape[1], np.uint64)
     columns = count * size // most
     for tile in range(np.uintp(first), np.uintp(stop)):
@@ -130,15 +138,15 @@ number_all = across(_number, 2, WIDTH)
 
 @dealt
 def _write_levels(first, stop, words, digits, levels, bits):
-    """Write some pieces of the levels, each PART vertices of a search.  words: as `_turn` leaves them."""
+    """Write some pieces of the levels, each PART_VERTICES vertices of a search.  words: as `_turn` leaves them."""
     (_, n), flat = levels.shape, levels.reshape(levels.size)
-    parts, each = -(-n // PART), MOST * digits * LINE  # numbers of a tile
+    parts, each = -(-n // PART_VERTICES), SEARCHES * digits * LINE  # numbers of a tile
     for piece in range(first, stop):
         lane, part = divmod(piece, parts)
-        for start in range(part * PART, min((part + 1) * PART, n), TILE):
+        for start in range(part * PART_VERTICES, min((part + 1) * PART_VERTICES, n), TILE):
             at, row, count = start // TILE * each + lane * digits * LINE, lane * n + start, min(TILE, n - start)
             for digit in range(digits):
-                prefetched(words, min(at + AHEAD * each + digit * LINE, words.size - 1))
+                prefetched(words, min(at + TILES_AHEAD * each + digit * LINE, words.size - 1))
             whole = count // WIDTH
             for digit in range(0, digits, DIGITS):
                 for i in range(whole):
@@ -154,7 +162,7 @@ def _write_levels(first, stop, words, digits, levels, bits):
 
 @inlined
 def find_parents(columns, digits, v, less, found, place):
-    """The smallest vertices before v on a way from each source, to MOST places of `found` from `place` on.
+    """Write the smallest vertex before v on a way from each source to SEARCHES places of `found` from `place` on.
 
     digits: of all vertices, flat.  less: room for the digits of v's numbers less one.
     """
@@ -168,7 +176,7 @@ def find_parents(columns, digits, v, less, found, place):
     rest &= ~borrow
     e, stop, end = np.uintp(indptr[v]), np.uintp(indptr[v + one]), np.uintp(indices.size - 1)
     while e < stop and rest:
-        prefetched(digits, np.uintp(indices[min(e + FAR, end)]) * size)
+        prefetched(digits, np.uintp(indices[min(e + EDGES_AHEAD, end)]) * size)
         u = indices[e]
         e += one
         at = np.uintp(u) * size
@@ -185,10 +193,14 @@ def find_parents(columns, digits, v, less, found, place):
 def _write_parents(first, stop, digits, columns, parents):
     """Write the parents of some vertices."""
     (k, n), tree, rows = parents.shape, parents.reshape(parents.size), digits.reshape(digits.size)
-    count, less, found = stop - first, np.empty(digits.shape[1], np.uint64), np.empty(WRITTEN * MOST, parents.dtype)
+    count, less, found = (
+        stop - first,
+        np.empty(digits.shape[1], np.uint64),
+        np.empty(GRAIN_VERTICES * SEARCHES, parents.dtype),
+    )
     found[:] = -1
     for i in range(count):
-        find_parents(columns, rows, np.uintp(first + i), less, found, i * MOST)
+        find_parents(columns, rows, np.uintp(first + i), less, found, i * SEARCHES)
     for lane in range(k):
         for i in range(count):
-            tree[lane * n + first + i] = found[i * MOST + lane]
+            tree[lane * n + first + i] = found[i * SEARCHES + lane]

@@ -15,22 +15,22 @@ from .atomics import added, prefetched
 from .search_rows import count_level
 from .words import bits_set
 
-GRAIN = 512
-"""Vertices that a thread takes at a time to pull."""
+VERTICES_AT_A_TIME = 512
+"""Number of vertices that a thread takes at a time to pull."""
 
 LEVEL, FOUND, TOUCHED, EDGES, COUNT, ACTIVE, LEFT = range(7)
 """Places in the state: the level's number; bits found and words that gained them, so far; the frontier's edges, its
 vertices and its searches, a bit for each; and how many vertices are left to pull."""
 
-FAR = np.uintp(16)
-AHEAD = np.uintp(8)
-"""Places in the queue from one to that whose row is fetched meanwhile."""
+EDGES_AHEAD = np.uintp(16)
+VERTICES_AHEAD = np.uintp(8)
+"""Places between one and those that are prefetched: of an edge's head, and of a queue's vertex whose row is."""
 
-LATER, SOON = np.uintp(32), np.uintp(16)
-"""Places from a vertex that is pulled to that whose column is fetched meanwhile, and that whose first neighbour is."""
+COLUMNS_AHEAD, HEADS_AHEAD = np.uintp(32), np.uintp(16)
+"""Places between a vertex that is pulled and that whose column is prefetched, and that whose first head is."""
 
-AT_ONCE = 8
-"""Entries of a column that are looked at without a question."""
+EDGES_AT_ONCE = 8
+"""Number of entries of a column that are looked at without a question."""
 
 
 @compiled
@@ -56,7 +56,7 @@ def list_places(words, places):
 
 @inlined
 def first_from(indices, e, stop, v):
-    """The first entry of a row from a vertex on."""
+    """Find the first entry of a row from a vertex on."""
     while e < stop:
         middle = (e + stop) >> np.uintp(1)
         if indices[middle] < v:
@@ -68,7 +68,7 @@ def first_from(indices, e, stop, v):
 
 @inlined
 def spread(rows, front, after, queue, count, other, first, cuts):
-    """Give the bits of the queue's vertices to their neighbours in [begin, end) = cuts; where their list ends.
+    """Give the bits of the queue's vertices to their neighbours in [begin, end) = cuts; returns where their list ends.
 
     The list begins at other[first]. One place more than it takes is written to.
     """
@@ -76,10 +76,10 @@ def spread(rows, front, after, queue, count, other, first, cuts):
     tail, f, last, final = np.uintp(first), np.uintp(0), np.uintp(count), np.uintp(indices.size - 1)
     whole = begin == 0 and end == after.size
     while f < last:
-        ahead = np.uintp(queue[min(f + AHEAD, last - one)])
+        ahead = np.uintp(queue[min(f + VERTICES_AHEAD, last - one)])
         prefetched(indptr, ahead)
         prefetched(front, ahead)
-        prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + AHEAD // np.uintp(2), last - one)])]))
+        prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + VERTICES_AHEAD // np.uintp(2), last - one)])]))
         u = np.uintp(queue[f])
         f += one
         bits, e, stop = front[u], np.uintp(indptr[u]), np.uintp(indptr[u + one])
@@ -87,7 +87,7 @@ def spread(rows, front, after, queue, count, other, first, cuts):
             e = first_from(indices, e, stop, begin)
             stop = first_from(indices, e, stop, end)
         while e < stop:
-            prefetched(after, np.uintp(indices[min(e + FAR, final)]))
+            prefetched(after, np.uintp(indices[min(e + EDGES_AHEAD, final)]))
             v = np.uintp(indices[e])
             e += one
             before = after[v]
@@ -103,7 +103,7 @@ def settle(indptr, words, digits, other, begin, tail, number, own):
     (seen, after), one, size = words, np.uintp(1), np.uintp(digits.shape[1])
     kept, bits_found, edges, active = np.uintp(begin), np.int64(0), np.int64(0), np.uint64(0)
     for place in range(np.uintp(begin), tail):
-        ahead = np.uintp(other[min(place + FAR, tail - one)])
+        ahead = np.uintp(other[min(place + EDGES_AHEAD, tail - one)])
         prefetched(indptr, ahead)
         prefetched(seen, ahead)
         prefetched(after, ahead)
@@ -154,12 +154,12 @@ def push_share(rows, words, digits, queues, state, own, cuts, first):
 
 @inlined
 def seen_by(front, indices, e, stop, rest):
-    """The searches of `rest` that have a vertex of a column, which is not empty."""
-    one, many = np.uintp(1), np.uintp(AT_ONCE)
+    """Return the searches of `rest` that have a vertex of a column, which is not empty."""
+    one, many = np.uintp(1), np.uintp(EDGES_AT_ONCE)
     new = front[np.uintp(indices[e])]
     e += one
     while e + many <= stop and rest & ~new:
-        for k in range(AT_ONCE):
+        for k in range(EDGES_AT_ONCE):
             new |= front[np.uintp(indices[e + np.uintp(k)])]
         e += many
     while e < stop and rest & ~new:
@@ -170,7 +170,7 @@ def seen_by(front, indices, e, stop, rest):
 
 @compiled
 def pull(rows, words, digits, waiting, state, taken, left, own):
-    """Pull a thread's share of a level, GRAIN of the waiting vertices at a time.
+    """Pull a thread's share of a level, VERTICES_AT_A_TIME of the waiting vertices at a time.
 
     rows: indptr and indices of the columns, and indptr of the rows.  left: room for the vertices that are left to pull.
     own: the state of what the thread has found.
@@ -180,17 +180,17 @@ def pull(rows, words, digits, waiting, state, taken, left, own):
     one, n, size = np.uintp(1), np.uintp(waiting.size), np.uintp(digits.shape[1])
     bits_found, count, edges, gained, kept = np.int64(0), np.int64(0), np.int64(0), np.uint64(0), np.uintp(0)
     while True:
-        first = np.uintp(added(taken, 0, GRAIN))
+        first = np.uintp(added(taken, 0, VERTICES_AT_A_TIME))
         if first >= n or interrupted():
             break
-        for i in range(first, min(first + np.uintp(GRAIN), n)):
-            later = np.uintp(waiting[min(i + LATER, n - one)])
+        for i in range(first, min(first + np.uintp(VERTICES_AT_A_TIME), n)):
+            later = np.uintp(waiting[min(i + COLUMNS_AHEAD, n - one)])
             prefetched(indices, np.uintp(indptr[later]))
             prefetched(seen, later)
             prefetched(starts, later)
             prefetched(after, later)
             prefetched(digits, later * size)
-            prefetched(front, np.uintp(indices[np.uintp(indptr[np.uintp(waiting[min(i + SOON, n - one)])])]))
+            prefetched(front, np.uintp(indices[np.uintp(indptr[np.uintp(waiting[min(i + HEADS_AHEAD, n - one)])])]))
             v = np.uintp(waiting[i])
             rest = active & ~seen[v]
             new = seen_by(front, indices, np.uintp(indptr[v]), np.uintp(indptr[v + one]), rest)

@@ -40,24 +40,24 @@ from .search_steps import ACTIVE, COUNT, EDGES, FOUND, LEFT, LEVEL, TOUCHED
 MOST = 64
 """Searches in a word."""
 
-FEWEST = 8
-"""Searches from which on a pass for all is worth it."""
+MIN_SEARCHES = 8
+"""Minimum of searches for a pass of all to pay."""
 
-SPREAD, ROUNDS = 4, 1
-"""Bits that a word gains at a time, on average, below which the searches do not meet, after so many levels for each
-doubling of the vertices."""
+MIN_BITS_PER_WORD, ROUNDS_PER_DOUBLING = 4, 1
+"""Minimum of bits that a word gains at a time, on average, for searches to meet, after so many levels for each doubling
+of the vertices."""
 
-PULL, PUSH = 8, 24
-"""A frontier is pulled with more than one in PULL of all edges, and pushed again with fewer than one in PUSH."""
+PULL_DIVISOR, PUSH_DIVISOR = 8, 24
+"""A frontier is pulled with more edges than nnz / PULL_DIVISOR, and pushed again with fewer than nnz / PUSH_DIVISOR."""
 
-WORTH_THREADS = 1 << 16
-"""Entries from which on threads share a level."""
+MIN_NNZ_FOR_THREADS = 1 << 16
+"""Minimum of entries for threads to share a level."""
 
-SHARED = 1 << 16
-"""Edges of a frontier from which on threads share a push."""
+MIN_EDGES_FOR_THREADS = 1 << 16
+"""Minimum of edges of a frontier for threads to share a push."""
 
-WORTH_SHARING = 1 << 19
-"""Entries by searches from which on threads take a search each."""
+MIN_WORK_FOR_THREADS = 1 << 19
+"""Minimum of entries times searches for threads to take a search each."""
 
 APART: Fact[bool] = Fact("searches from several sources do not meet")
 
@@ -73,7 +73,7 @@ def searches(
 ) -> Any:
     """Fill rows of (levels, parents) from each source, as `bfs.search` has them."""
     how = resolved(A, how, len(sources))
-    if len(sources) >= FEWEST and (how.choice != "push" or not return_parents) and not A.keeps(APART):
+    if len(sources) >= MIN_SEARCHES and (how.choice != "push" or not return_parents) and not A.keeps(APART):
         together = _Searches(A, sources, rows, outside, how, A.nrows if deepest is None else min(deepest, A.nrows))
         if together.run():
             return rows
@@ -86,7 +86,7 @@ def searches(
         for i in range(start, stop):
             fill(A, sources[i], levels[i], none if parents is None else parents[i], outside, how, deepest)
 
-    threads = get_threads() if len(sources) * A.nnz >= WORTH_SHARING else 1
+    threads = get_threads() if len(sources) * A.nnz >= MIN_WORK_FOR_THREADS else 1
     each = -(-len(sources) // (threads * PIECES_PER_THREAD)) if threads > 1 else len(sources)
     run(one, [(i, min(i + each, len(sources))) for i in range(0, len(sources), each)])
     details(schedule="a search for each thread" if threads > 1 else "a search after the other", threads=threads)
@@ -94,14 +94,14 @@ def searches(
 
 
 def bytes_needed(A: CSR, k: int) -> int:
-    """What k searches take beside their rows: words, as many digits as levels may have, lists and notes."""
+    """Bytes that k searches take beside their rows: words, as many digits as levels may have, and lists."""
     digits = DIGITS * -(-(A.nrows + 2).bit_length() // DIGITS)
     lists = (4 + get_threads()) * A.indices.itemsize
     return A.nrows * (8 * (4 + digits) + lists) + 8 * digits * TILE
 
 
 def resolved(A: CSR, how: Direction, count: int) -> Direction:
-    """`how`, or "push" where columns would first have to be made, and searches have been few."""
+    """Return `how`, or "push" where columns would first have to be made, and searches have been few."""
     resolved = how.for_matrix(A, count)
     if resolved.choice == "auto":
         by_columns(A)
@@ -121,7 +121,7 @@ class _Searches:
         if outside is not None:
             self.seen[outside] = ~np.uint64(0)
         self.digits = np.zeros((-(-n // TILE) * TILE, DIGITS), np.uint64)
-        self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
+        self.threads = get_threads() if A.nnz >= MIN_NNZ_FOR_THREADS else 1
         self.queue, self.other = (np.empty(n + self.threads, A.indices.dtype) for _ in range(2))
         self.state = np.zeros(7, np.int64)
         self.waiting: np.ndarray | None = None  # the vertices left to pull, once there has been a pull
@@ -139,10 +139,10 @@ class _Searches:
         first = np.unique(np.array(self.sources, self.queue.dtype))
         self.queue[: first.size] = first
         state[COUNT], state[EDGES], state[ACTIVE] = first.size, (A.indptr[first + 1] - A.indptr[first]).sum(), -1
-        most = ROUNDS * max(A.nrows, 2).bit_length()
+        most = ROUNDS_PER_DOUBLING * max(A.nrows, 2).bit_length()
         listed = True
         while state[COUNT] and state[LEVEL] < self.deepest:
-            if state[LEVEL] > most and state[FOUND] < SPREAD * state[TOUCHED]:
+            if state[LEVEL] > most and state[FOUND] < MIN_BITS_PER_WORD * state[TOUCHED]:
                 return False
             if int(state[LEVEL]) + 3 >= 1 << self.digits.shape[1]:
                 self.digits = np.pad(self.digits, ((0, 0), (0, DIGITS)))
@@ -165,18 +165,18 @@ class _Searches:
         """True if the next step is a pull."""
         if self.how.choice != "auto":
             return self.how.choice == "pull"
-        return int(self.state[EDGES]) * (PULL if listed else PUSH) > self.A.nnz
+        return int(self.state[EDGES]) * (PULL_DIVISOR if listed else PUSH_DIVISOR) > self.A.nnz
 
     def push(self, most: int) -> None:
         """Push levels from the queue, until the next is better pulled or shared, or has more digits."""
         A, state, before = self.A, self.state, int(self.state[LEVEL])
         parts = (A.indptr, A.indices), self.words, self.digits, (self.queue, self.other), state
         auto, swapped = self.how.choice == "auto", True
-        if auto and state[EDGES] > max(SHARED, 2 * self.threads * state[COUNT]):
+        if auto and state[EDGES] > max(MIN_EDGES_FOR_THREADS, 2 * self.threads * state[COUNT]):
             self.push_together(parts)
         else:
             stop = min(self.deepest, (1 << self.digits.shape[1]) - 3, most + 1 if before <= most else A.nrows)
-            swapped = steps.push(*parts, stop, min(A.nnz // PULL, SHARED) if auto else A.nnz)
+            swapped = steps.push(*parts, stop, min(A.nnz // PULL_DIVISOR, MIN_EDGES_FOR_THREADS) if auto else A.nnz)
         if swapped:
             self.front, self.next, self.queue, self.other = self.next, self.front, self.other, self.queue
         self.pushed += int(state[LEVEL]) - before
@@ -221,7 +221,7 @@ class _Searches:
         self.pulled += 1
 
     def own(self) -> np.ndarray:
-        """A state for each thread."""
+        """Make a state for each thread."""
         return np.zeros((self.threads, self.state.size), np.int64)
 
     def add(self, own: np.ndarray) -> None:

@@ -18,14 +18,14 @@ from semiring.cpu.kernels import compiled, inlined
 from .entries import sorted_by
 
 NEW, OPEN = -2, -1
-"""Of a vertex whose component's height is not known: it was not met yet, or is on the way."""
+"""Marks of a vertex whose component's height is not known: it was not met yet, or is on the way."""
 
-PIECE = np.uintp(32)
-"""Edges that are looked at without a branch."""
+EDGES_AT_ONCE = np.uintp(32)
+"""Number of edges that are looked at without a branch."""
 
 
 def numbered(A: CSR, component: np.ndarray, k: int) -> np.ndarray:
-    """The place of each component in the order."""
+    """Return the place of each component in the order."""
     if k == 1 or known_symmetric(A, pattern=True):
         return np.arange(k, dtype=component.dtype)
     vertex, over = component.dtype, np.full_like(component, NEW)
@@ -40,7 +40,7 @@ def numbered(A: CSR, component: np.ndarray, k: int) -> np.ndarray:
 
 @inlined
 def _settled(v, rows, over):
-    """Has a component of one vertex a height now, as all that it leads to have one?"""
+    """True if a component of one vertex has a height now, as all that it leads to have one."""
     indptr, indices = rows
     high, least = over.dtype.type(OPEN), over.dtype.type(OPEN)
     over[v] = OPEN
@@ -54,7 +54,7 @@ def _settled(v, rows, over):
 
 @compiled
 def _heights(rows, component, lists, stack, edges, over):
-    """Find of each vertex the longest way from its component; the longest of all.
+    """Find the longest way from each vertex's component; returns the longest of all.
 
     stack: of the components on the way: which, the member and the edge that are looked at, the highest that these lead
     to.  over: what is found, OPEN of a component on the way, NEW at first.
@@ -81,7 +81,7 @@ def _heights(rows, component, lists, stack, edges, over):
             while True:
                 stop = np.uintp(indptr[np.uintp(members[p]) + one])
                 while e < stop and not deeper:
-                    end, least = min(e + PIECE, stop), over.dtype.type(OPEN)
+                    end, least = min(e + EDGES_AT_ONCE, stop), over.dtype.type(OPEN)
                     for each in range(e, end):
                         there = over[np.uintp(indices[each])]
                         high, least = max(high, there), min(least, there)

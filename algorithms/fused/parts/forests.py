@@ -34,7 +34,7 @@ from ..cpu.components import flatten, join
 from ..cpu.entries import Side, values_at
 from ..cpu.forest import Trees, best_of_each, side_of
 from ..cpu.forest import forest as forest_of_one
-from ..cpu.light_edges import MANY, MOST, LightEdges, edges_up_to, light_weight, sample
+from ..cpu.light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, edges_up_to, light_weight, sample
 from ..cpu.scc import strong_components
 from .many_sources import alone_on_host
 from .search import own_rows
@@ -127,13 +127,13 @@ def grown_together(A: Partitioned, with_labels: bool) -> tuple[COO, Any]:
 
 def light_edges_of_all(A: Partitioned, side: Side) -> LightEdges | None:
     """The edges of the lightest weights, of all rows, as `light_edges` has them of one matrix. Steps of the group."""
-    everyone, values, every = A.group.everyone, side[2], A.nnz < MANY * A.nrows
+    everyone, values, every = A.group.everyone, side[2], A.nnz < MIN_MEAN_NNZ * A.nrows
     if A.nnz == 0:
         return None
     heaviest = np.array([values.max()]) if values.size else values
     some = np.sort(concatenated(everyone("forest, sample", heaviest if every else sample(values, A.nnz))))
     limit = some[-1] if every else light_weight(some, A.nnz, A.nrows)
-    if limit is None or A.nnz > MOST:
+    if limit is None or A.nnz > MAX_EDGES:
         return None
     own = edges_up_to([side], limit, every)
     nothing = np.empty(0, index_dtype(A.nrows))
