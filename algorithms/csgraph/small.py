@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.fused.cpu.trees import parents
-from algorithms.fused.cpu.unchecked_csr import DAMAGED, HEAP, settle_each
+from algorithms.fused.cpu.unchecked_csr import CHILDREN, DAMAGED, settle_each
 from formats import CSR
 from semiring import MinPlus
 
@@ -70,7 +70,7 @@ def searched(
     n, count = rows[0].size - 1, 1 if min_only else starts.size
     begins = np.array((0, starts.size)) if min_only else np.arange(count + 1)
     d, parent = np.full((count, n), np.inf), np.full((count if return_predecessors else 1, n), NONE, np.int32)
-    heap = np.empty(n + HEAP, np.int32), np.full(n + HEAP, np.inf), np.full(n, -1, np.int32)
+    heap = np.empty(n + CHILDREN, np.int32), np.full(n + CHILDREN, np.inf), np.full(n, -1, np.int32)
     rows, met = (*rows[:2], np.ones(rows[2].size) if unweighted else rows[2]), np.zeros(count, bool)
     found = settle_each(starts, begins, float(limit), rows, (d, parent, met), heap, np.empty(n, np.int32))
     if found == DAMAGED:

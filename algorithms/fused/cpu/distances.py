@@ -19,7 +19,7 @@ from .trees import nearest_parents
 
 
 def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
-    """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
+    """Find distances from `source`; `Exact` if no finite length has saturated.  delta: None to suit the graph."""
     plan = planned(A, [source], s, until, delta)
     search = Search(A, source, s, until, plan)
     farthest = search.run()
@@ -37,7 +37,7 @@ def near_far(A: CSR, source: int, s: Semiring, until: Until, delta: Any) -> Any:
 
 
 def planned(A: CSR, sources: list[int], s: Semiring, until: Until, delta: Any) -> Plan:
-    """How to search A."""
+    """Plan how to search A."""
     if s.mul != OPERATORS["plus"]:
         return Plan(threads_for(A), None)
     found = essential(A, sources, s, until)
@@ -47,7 +47,7 @@ def planned(A: CSR, sources: list[int], s: Semiring, until: Until, delta: Any) -
 
 
 def together(A: CSR, starts: np.ndarray, s: Semiring, limit: Any, return_parents: bool) -> tuple[Any, Any]:
-    """(distances, parents), as `algorithms.joint_search.search` has them; all starting points are near for a start."""
+    """Return distances and parents, as `algorithms.joint_search.search` does; all starting points are near at first."""
     until = Until(s, None if limit is None else A.dtype.type(limit))
     search = Search(A, starts, s, until, Plan(threads_for(A), step(A, s) if s.mul == OPERATORS["plus"] else None))
     search.run()

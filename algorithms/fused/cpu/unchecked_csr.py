@@ -22,21 +22,21 @@ import numpy as np
 from semiring.cpu.kernels import compiled, inlined
 
 DAMAGED = -1
-"""What a loop returns where a row or a column lies outside the matrix."""
+"""Result of a loop that meets a row or a column outside the matrix."""
 
-AT_ONCE = np.uintp(4096)
-"""Columns that are looked at without a branch."""
+COLUMNS_AT_ONCE = np.uintp(4096)
+"""Number of columns that are looked at without a branch."""
 
-FEW = 64
-"""Vertices that are sorted by insertion."""
+MAX_INSERTION_SORT = 64
+"""Maximum of vertices that are sorted by insertion."""
 
-HEAP = 4
-"""Children of a node of the heap, and so places behind it that are looked at."""
+CHILDREN = 4
+"""Number of children of a node of the heap, and so of places behind it that are looked at."""
 
 
 @compiled
 def sound(indptr, indices, n):
-    """Do the rows follow each other within the entries, with all columns in 0 … n - 1?"""
+    """True if the rows follow each other within the entries, with all columns in 0 … n - 1."""
     last = indptr[0]
     wrong = last < 0
     for row in range(np.uintp(1), np.uintp(indptr.size)):
@@ -44,8 +44,8 @@ def sound(indptr, indices, n):
         last = indptr[row]
     if wrong or last > indices.size:
         return False
-    for start in range(np.uintp(0), np.uintp(last), AT_ONCE):
-        for e in range(start, min(start + AT_ONCE, np.uintp(last))):
+    for start in range(np.uintp(0), np.uintp(last), COLUMNS_AT_ONCE):
+        for e in range(start, min(start + COLUMNS_AT_ONCE, np.uintp(last))):
             wrong |= (indices[e] < 0) | (indices[e] >= n)
         if wrong:
             return False
@@ -54,7 +54,7 @@ def sound(indptr, indices, n):
 
 @compiled
 def regular(indptr, indices, values):
-    """1 if the columns of each row ascend, and no value is NaN; else 0, or DAMAGED."""
+    """Return 1 if the columns of each row ascend, and no value is NaN; else 0, or DAMAGED."""
     n = indptr.size - 1
     if indptr[0] != 0 or not sound(indptr, indices, n):
         return DAMAGED
@@ -72,7 +72,7 @@ def regular(indptr, indices, values):
 
 @compiled
 def columns(rows, starts, moving, heads, weights):
-    """The rows and the values of each column, and where it starts; 0.  starts, moving: (n + 1,) 0.
+    """Write the rows and the values of each column, and where it starts; returns 0.  starts, moving: (n + 1,) 0.
 
     heads: as many as entries.  weights: likewise, or none if nobody asks for the values.
     """
@@ -141,7 +141,7 @@ def _rise(heap, key, place, at, j, t):
 @inlined
 def _ascending(front):
     """Sort vertices, a few by insertion."""
-    if front.size > FEW:
+    if front.size > MAX_INSERTION_SORT:
         front.sort()
         return
     for k in range(1, front.size):
@@ -154,12 +154,12 @@ def _ascending(front):
 
 @compiled
 def settle(sources, limit, rows, d, parent, heap, front):
-    """Find the distances up to `limit`; was a vertex met by an edge of weight 0 first? Then parents are wrong.
+    """Find the distances up to `limit`; True if an edge of weight 0 met a vertex first: then parents are wrong.
 
     Equally near vertices are settled together, in ascending order. So the smallest of the nearest parents is the first,
     and rows are read forwards.
 
-    d: infinity, and 0 at the sources.  parent: none, below 0.  heap: vertices and infinite keys of (n + HEAP,), and
+    d: infinity, and 0 at the sources.  parent: none, below 0.  heap: vertices and infinite keys of (n + CHILDREN,), and
     (n,) -1.  front: (n,).  Weights are not negative; NaN leads nowhere.
     """
     (indptr, indices, values), (vertices, key, place) = rows, heap
@@ -199,7 +199,7 @@ def settle(sources, limit, rows, d, parent, heap, front):
 
 @compiled
 def settle_each(sources, begins, limit, rows, found, heap, front):
-    """`settle` for each row k of d, from sources[begins[k]] up to those of the next row together; 0.
+    """Call `settle` for each row k of d, from sources[begins[k]] up to those of the next row together; returns 0.
 
     found: d, infinity; parents, as many rows as d, or one that nobody asks for; and of each search a Boolean, as told.
     """
@@ -218,7 +218,7 @@ def settle_each(sources, begins, limit, rows, found, heap, front):
 
 @compiled
 def strong(rows, lowest, path, edge, stack, label):
-    """Number strong components as they are complete, along each row from its end, as SciPy does; how many there are.
+    """Number strong components as they are complete, along each row from its end, as SciPy does, and count them.
 
     lowest: (n,), 0; then of a vertex on the stack the lowest place on it, from 1, that it is known to lead to, and
     more than n of a vertex whose component is complete.  path, edge, stack: (n,).

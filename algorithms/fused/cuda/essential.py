@@ -23,7 +23,7 @@ from semiring.cuda.statistics import moments
 from semiring.statistics import largest
 from semiring.vectors import longest_row
 
-from ..essential import BYTES, SHARE, allowance, applies, no_detour
+from ..essential import BYTES_PER_EDGE, MAX_SHARE, allowance, applies, no_detour
 
 FEWEST = 16
 """Sources that are worth a search for the edges."""
@@ -77,7 +77,7 @@ def will_look(A: CSR, count: int) -> bool:
 def looking_takes(A: CSR) -> int:
     """Bytes that a search for the edges takes: columns, lengthened weights, two searches, and what is left."""
     turned = 0 if has_columns(A) else Sizes.of(A, "cuda").turn(1)
-    return turned + A.nnz * (A.dtype.itemsize + 1) + SEARCHING * A.nrows + int(SHARE * A.nnz) * entry_bytes(A)
+    return turned + A.nnz * (A.dtype.itemsize + 1) + SEARCHING * A.nrows + int(MAX_SHARE * A.nnz) * entry_bytes(A)
 
 
 def entry_bytes(A: CSR) -> int:
@@ -96,13 +96,13 @@ def find_essential(A: CSR, search: Search) -> Essential | None:
     F = search(longer(A, margin), hub)
     every = max(A.nnz // SAMPLE, 1)
     share = float((A.values[::every] <= F[A.indices[::every]]).mean())  # whatever D is
-    if share > SHARE or moments(F, zero)["largest"] > farthest:
+    if share > MAX_SHARE or moments(F, zero)["largest"] > farthest:
         return None
     columns: Any = by_columns(A)
     turned = CSR.trusted(columns.indptr, columns.indices, columns.values, A.shape)
     D = F if known_symmetric(A) else search(longer(turned, margin), hub)
     E: Any = select(A, no_detour(MinPlus), row=D if margin == 0 else D + margin, col=F)
-    small = E.nnz <= SHARE * A.nnz and E.nnz * entry_bytes(A) + A.nrows * index.itemsize <= BYTES * A.nnz
+    small = E.nnz <= MAX_SHARE * A.nnz and E.nnz * entry_bytes(A) + A.nrows * index.itemsize <= BYTES_PER_EDGE * A.nnz
     return Essential(E, farthest) if small else None
 
 
