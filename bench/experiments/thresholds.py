@@ -1,0 +1,294 @@
+"""`thresholds`: each threshold that chooses a path, and what its path gains on a graph that it was made for.
+
+A row is a constant of a module. The task is run by two processes in turns: one as the code is, and one in which the
+constant has a value that switches its path off, or on where it keeps small work out (`bench.patched`). `gain` is the
+time of the second over that of the first: at 1 the path decides nothing, and a constant without a gain has no reason to
+be. On a CPU one thread is timed by the time of its process; thresholds of threads are timed by the clock, with all.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median, quantiles
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from bench.experiment import Experiment, Row, Setting
+from bench.measure import Disagreement, rounded
+from formats.arrays import Device
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Process = subprocess.Popen[str]
+
+NEVER, ALWAYS = 1 << 40, 0
+"""Values that no size reaches, and that every one does."""
+SECONDS, LEAST = 6.0, 4
+"""Seconds that the turns of a constant may take, but for the first of them."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A constant, by its module and name, the value that switches its path off, and where that is seen.
+
+    threads: of the task; 0 for all.
+    """
+
+    name: str
+    other: float
+    task: str
+    graph: str
+    device: Device = "cpu"
+    threads: int = 1
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The module's full name, and the constant's."""
+        module, _, constant = self.name.rpartition(".")
+        return module if module.startswith("semiring.") else f"algorithms.{module}", constant
+
+    @property
+    def question(self) -> str:
+        """What a row answers."""
+        return f"{self.name} as {self.other}"
+
+
+ON_CPU = (
+    ("csgraph.graphs.SOON", ALWAYS, "SciPy's dijkstra", "grid100"),
+    ("csgraph.paths.DENSE", NEVER, "SciPy's all pairs", "complete400"),
+    ("csgraph.small.SMALL", ALWAYS, "SciPy's dijkstra", "grid50"),
+    ("fused.cpu.batched_lanes.FEW", ALWAYS, "distances from 64", "rmat16"),
+    ("fused.cpu.batched_lanes.FEWEST", NEVER, "distances from 64", "rmat16"),
+    ("fused.cpu.batched_lanes.FEWEST", ALWAYS, "distances from 16", "rmat16"),
+    ("fused.cpu.batched_lanes.MOST", NEVER, "distances from 64", "hubs300"),
+    ("fused.cpu.batched_lanes.SMALL", ALWAYS, "distances from 64", "rmat9"),
+    ("fused.cpu.batched_trees.FEWEST", NEVER, "trees from 64", "rmat16"),
+    ("fused.cpu.bfs.LARGE", NEVER, "levels", "rmat18"),
+    ("fused.cpu.bfs.SMALL", ALWAYS, "levels", "rmat12"),
+    ("fused.cpu.bfs_order.SHORT", ALWAYS, "order of discovery", "NY"),
+    ("fused.cpu.bfs_order.SHORT", NEVER, "order of discovery", "rmat16"),
+    ("fused.cpu.components.FEW", NEVER, "weak components", "rmat18"),
+    ("fused.cpu.components.FEW", -1, "weak components", "twoway16"),
+    ("fused.cpu.components.FEW_ENTRIES", ALWAYS, "weak components", "grid60"),
+    ("fused.cpu.components.LARGEST", 2, "weak components", "uniform200"),
+    ("fused.cpu.distance_sums.MANY", ALWAYS, "closeness", "twoway13"),
+    ("fused.cpu.distance_sums.MANY", NEVER, "closeness", "twoway13"),
+    ("fused.cpu.entries.MANY", ALWAYS, "forest", "twoway16"),
+    ("fused.cpu.forest.GIANT", 2, "forest, first call", "NY"),
+    ("fused.cpu.forest.ONE_WEIGHT", ALWAYS, "forest, first call", "ones16"),
+    ("fused.cpu.giant.NEARLY", 2, "weak components", "rmat18"),
+    ("fused.cpu.giant.NEW", ALWAYS, "weak components", "uniform200"),
+    ("fused.cpu.giant.OPEN", 2, "weak components", "NY"),
+    ("fused.cpu.giant.OTHERS", 2, "weak components", "islands500"),
+    ("fused.cpu.giant.SEEN", 2, "weak components", "rmat18"),
+    ("fused.cpu.giant.SLOW", ALWAYS, "weak components", "rmat18"),
+    ("fused.cpu.giant.TRIAL", 1, "weak components", "NY"),
+    ("fused.cpu.giant.WORTHWHILE", 2, "weak components", "rmat18"),
+    ("fused.cpu.light_edges.FEW", ALWAYS, "forest, first call", "grid20"),
+    ("fused.cpu.light_edges.MANY", NEVER, "forest, first call", "twoway16"),
+    ("fused.cpu.light_edges.MANY", ALWAYS, "forest, first call", "NY"),
+    ("fused.cpu.near_far.SHORT", ALWAYS, "distances", "NY"),
+    ("fused.cpu.near_far.SHORT", NEVER, "distances", "uniform200"),
+    ("fused.cpu.near_far.SKEWED", NEVER, "distances", "rmat16"),
+    ("fused.cpu.near_far.SKEWED", ALWAYS, "distances", "NY"),
+    ("fused.cpu.reach.DEPTH", 1, "strong components", "oneway500"),
+    ("fused.cpu.reach.FEW", ALWAYS, "strong components", "rmat18"),
+    ("fused.cpu.reach.RARE", ALWAYS, "strong components", "rmat18"),
+    ("fused.cpu.reach.SURE", 2, "strong components", "uniform200"),
+    ("fused.cpu.reach.SWEEPS", ALWAYS, "strong components", "rmat18"),
+    ("fused.cpu.reach.WORTHWHILE", ALWAYS, "strong components", "rmat18"),
+    ("fused.cpu.relaxation.CROWD", ALWAYS, "a near target", "uniform200"),
+    ("fused.cpu.relaxation.HALVINGS", ALWAYS, "a near target", "rmat18"),
+    ("fused.cpu.scc.DENSE", NEVER, "strong components", "rmat18"),
+    ("fused.cpu.scc.DENSE", ALWAYS, "strong components", "oneway500"),
+    ("fused.cpu.scc.FEWEST", ALWAYS, "strong components", "rmat12"),
+    ("fused.cpu.scc.GIANT", 2, "strong components", "rmat18"),
+    ("fused.cpu.scc.LAST_LOOK", ALWAYS, "strong components", "uniform200"),
+    ("fused.cpu.scc.LAST_LOOK", 1, "strong components", "downward16"),
+    ("fused.cpu.scc.MANY", 2, "strong components", "rmat18"),
+    ("fused.cpu.searches.BEHIND", ALWAYS, "levels from 64", "rmat18"),
+    ("fused.cpu.searches.DENSE", ALWAYS, "levels from 64", "rmat18"),
+    ("fused.cpu.searches.FEW", NEVER, "levels from 64", "rmat18"),
+    ("fused.cpu.searches.FEWEST", NEVER, "levels from 64", "rmat18"),
+    ("fused.cpu.searches.PULL", ALWAYS, "levels from 64", "rmat18"),
+    ("fused.cpu.searches.SHARED", NEVER, "levels from 64", "rmat18"),
+    ("fused.cpu.searches.SPREAD", ALWAYS, "levels from 64", "NY"),
+    ("fused.cpu.trees.LONG_ROWS", ALWAYS, "tree", "NY"),
+    ("fused.cpu.trees.LONG_ROWS", NEVER, "tree", "rmat16"),
+    ("fused.cpu.unchecked_csr.FEW", ALWAYS, "SciPy's dijkstra", "grid50"),
+    ("fused.essential.SHARE", ALWAYS, "distances", "rmat18"),
+    ("fused.essential.SHARE", ALWAYS, "distances from 64", "rmat16"),
+    ("fused.essential.SMALL", ALWAYS, "distances", "rmat9"),
+    ("fused.essential.SMALL", NEVER, "distances", "rmat18"),
+    ("semiring.cpu.columns.WASTE", 1, "product with 20 columns", "rmat16"),
+    ("semiring.cpu.compiled.SCAN_FROM", 2, "push of 1/8", "rmat18"),
+    ("semiring.cpu.compiled.SCAN_FROM", ALWAYS, "push of 1/1000", "NY"),
+    ("semiring.cpu.gustavson.LISTED", ALWAYS, "square", "grid500"),
+    ("semiring.cpu.gustavson.SCANNED", ALWAYS, "square", "rmat12"),
+    ("semiring.cpu.gustavson.SEARCH_COSTS", NEVER, "square under a mask", "rmat14"),
+    ("semiring.cpu.reductions.MANY", NEVER, "rows reduced", "grid500"),
+    ("semiring.cpu.reductions.PADDED", ALWAYS, "padded rows reduced", "grid500"),
+    ("semiring.cpu.spgemm.ROOMY", NEVER, "square", "grid500"),
+    ("semiring.generic.layout.GATHER_FROM", ALWAYS, "pull of 1/100", "rmat16"),
+)
+"""Of one thread."""
+
+
+WITH_THREADS = (
+    ("fused.cpu.batched_paths.SHARED", "distances from 16", "rmat18"),
+    ("fused.cpu.batched_paths.WORTH_THREADS", "distances from 64", "rmat8"),
+    ("fused.cpu.batched_trees.WORTH_THREADS", "trees from 64", "rmat8"),
+    ("fused.cpu.betweenness.ALONE", "betweenness of 32", "grid10"),
+    ("fused.cpu.bfs.WORTH_THREADS", "levels", "rmat14"),
+    ("fused.cpu.components.SMALL", "weak components", "rmat14"),
+    ("fused.cpu.distance_sums.ALONE", "closeness", "grid30"),
+    ("fused.cpu.giant.WORTH_THREADS", "weak components", "rmat14"),
+    ("fused.cpu.near_far.FEWEST", "distances", "rmat18"),
+    ("fused.cpu.near_far.SMALL", "distances", "rmat14"),
+    ("fused.cpu.near_far.WORTH", "distances", "rmat18"),
+    ("fused.cpu.pagerank.WORTH_THREADS", "PageRank", "rmat12"),
+    ("fused.cpu.searches.WORTH_SHARING", "levels from 64", "grid50"),
+    ("fused.cpu.searches.WORTH_THREADS", "levels from 64", "rmat10"),
+    ("semiring.cpu.compiled.PLACES_OF_A_THREAD", "push of 1/8", "rmat14"),
+    ("semiring.cpu.threads.SMALL", "product", "rmat10"),
+)
+"""Those that keep small work from threads: as the code is, and with 0."""
+
+ON_GPU = (
+    ("csgraph.places.COPIES_MS", NEVER, "SciPy's dijkstra", "grid50"),
+    ("csgraph.places.FEW_LEVELS", NEVER, "SciPy's order", "grid1000"),
+    ("csgraph.places.FIRST_MS", ALWAYS, "SciPy's dijkstra", "grid50"),
+    ("fused.cuda.batches.COPIES_FEW", ALWAYS, "distances from 64", "grid1000"),
+    ("fused.cuda.batches.FEW", ALWAYS, "distances from 64", "rmat20"),
+    ("fused.cuda.batches.PULL_SHARE", 2, "distances from 64", "rmat20"),
+    ("fused.cuda.essential.FEWEST", NEVER, "distances from 64", "rmat20"),
+    ("fused.cuda.essential.SKEWED", ALWAYS, "distances from 64", "uniform1000"),
+    ("fused.cuda.graphs.DENSE", ALWAYS, "forest, first call", "NE"),
+    ("fused.cuda.graphs.DENSE", NEVER, "forest, first call", "twoway20"),
+    ("fused.cuda.graphs.LEVELS", NEVER, "strong components", "ring100"),
+    ("fused.cuda.graphs.LINKED_FIRST", ALWAYS, "weak components", "twoway20"),
+    ("fused.cuda.graphs.MOST_LEVELS", NEVER, "levels", "ring100"),
+    ("fused.cuda.graphs.TRIMS", ALWAYS, "strong components", "rmat20"),
+    ("fused.cuda.paths.CALM_EDGES", ALWAYS, "distances", "ring100"),
+    ("fused.cuda.paths.CROWDED", NEVER, "distances", "sparse4000"),
+    ("fused.cuda.paths.DEEP_DEGREE", ALWAYS, "distances", "NE"),
+    ("fused.cuda.paths.DEEP_DEGREE", NEVER, "distances", "uniform4000"),
+    ("fused.cuda.paths.DEEP_FEW", ALWAYS, "distances", "NE"),
+    ("fused.cuda.paths.DEEP_WIDEST", NEVER, "distances", "star1000"),
+    ("fused.cuda.paths.DOUBLINGS", ALWAYS, "distances", "rmat22"),
+    ("fused.cuda.paths.FEW", NEVER, "distances", "rmat22"),
+    ("fused.cuda.paths.LARGE", NEVER, "distances", "rmat22"),
+    ("fused.cuda.paths.TREE_ROUNDS", NEVER, "tree", "NE"),
+    ("fused.cuda.paths.WIDE_FEW", ALWAYS, "distances", "rmat18"),
+    ("fused.cuda.searches.COPIED_FROM", ALWAYS, "levels from 64", "grid500"),
+    ("fused.cuda.searches.COPIED_FROM", NEVER, "levels from 64", "grid1000"),
+    ("fused.cuda.searches.MOST_ALPHA", NEVER, "levels from 64", "rmat20"),
+    ("fused.cuda.searches.PULLED_FROM", NEVER, "levels from 64", "rmat20"),
+    ("fused.cuda.topological.ROUNDS", ALWAYS, "topological order", "downward20"),
+)
+
+
+def thresholds(device: Device) -> list[Threshold]:
+    """The thresholds of a device."""
+    if device == "cuda":
+        return [Threshold(*row, device) for row in ON_GPU]
+    shared = [Threshold(name, ALWAYS, task, graph, threads=0) for name, task, graph in WITH_THREADS]
+    return [Threshold(*row) for row in ON_CPU] + shared
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    """A row for each threshold and value, by processes in turns; the unchanged one goes on to the next."""
+    known = thresholds(setting.device)
+    for threads in {each.threads: None for each in known}:
+        some = [each for each in known if each.threads == threads]
+        some = [replace(each, graph="grid12") for each in some[:1]] if setting.quick else some
+        with process(some[0], setting) as unchanged:
+            for each in some:
+                yield from setting.kept_rows(each.graph, each.question) or measured(each, unchanged, setting)
+
+
+def measured(threshold: Threshold, unchanged: Process, setting: Setting) -> Iterator[Row]:
+    """The row of a threshold."""
+    known = {"question": threshold.question, "graph": threshold.graph, "task": threshold.task}
+    with process(threshold, setting, *threshold.place, str(threshold.other)) as changed:
+        found = compared(threshold, (unchanged, changed), setting.repeats)
+    yield known | {"contender": threshold.name, "other": threshold.other} | found
+
+
+@contextmanager
+def process(threshold: Threshold, setting: Setting, *change: str) -> Iterator[Process]:
+    """A process that times tasks, with a change or as the code is."""
+    folder = setting.data or Path()
+    command = [sys.executable, "-m", "bench.patched", threshold.device, str(threshold.threads), str(folder), *change]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def asked(process: Process, threshold: Threshold) -> dict[str, Any]:
+    """The answer of a process."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    print(threshold.task, threshold.graph, sep="\t", file=process.stdin, flush=True)
+    if not (line := process.stdout.readline()):
+        raise ValueError(f"{threshold.name}: the process that runs {threshold.task} on {threshold.graph} has ended")
+    return json.loads(line)
+
+
+def compared(threshold: Threshold, pair: tuple[Process, ...], repeats: int) -> Row:
+    """The figures of both processes, which take turns after two calls that are not timed, and must agree."""
+    taken: tuple[list[float], list[float]] = [], []
+    digests, answer, start = set(), dict[str, Any](), perf_counter()
+    for turn in range(repeats + 2):
+        for times, each in zip(taken, pair, strict=True):
+            answer = asked(each, threshold)
+            digests.add(answer["digest"])
+            times += [answer["ms"]] if turn > 1 else []
+        if turn > LEAST and perf_counter() - start > SECONDS:
+            break
+    if len(digests) > 1:
+        raise Disagreement(f"{threshold.name} as {threshold.other} changes an answer: it is not timed")
+    ms, off = map(median, taken)
+    low, _, high = quantiles(taken[0], n=4, method="inclusive")
+    return {
+        "n": answer["n"],
+        "nnz": answer["nnz"],
+        "ms": rounded(ms),
+        "low_ms": rounded(low),
+        "high_ms": rounded(high),
+        "other_ms": rounded(off),
+        "gain": rounded(off / ms),
+        "verified": True,
+        "repeats": len(taken[0]),
+    }
+
+
+def plot(rows: list[Row]) -> Figure | None:
+    """The gain of each threshold."""
+    from bench import plots
+
+    return plots.ratios([row | {"task": row["contender"]} for row in rows], "gain", "time with it off", order=[])
+
+
+THRESHOLDS = Experiment(
+    name="thresholds",
+    title="Time without the path that a threshold chooses",
+    source="our own",
+    about=(
+        "What each threshold decides: the time of a task with the path that it guards switched off, over the time as "
+        "the code is, on a graph that it was made for. A bar near 1 is a threshold that could go."
+    ),
+    rows=rows,
+    columns=("graph", "nnz", "task", "contender", "other", "ms", "other_ms", "gain", "repeats"),
+    plot=plot,
+    roads=True,
+)

@@ -1,0 +1,245 @@
+"""A process in which one constant of a module has another value, and which times tasks that it is told on its input.
+
+    python -m bench.patched cpu 1 FOLDER algorithms.fused.cpu.scc FIRST_LOOK 0
+
+The arguments are the device, the number of threads (0 for all), the folder of the road graphs' files, and the change.
+
+Every line of its input is a task and a graph with a tab between them, and is answered by a line of JSON: milliseconds
+of a call, and a digest of its answer. The constant is set where its module is loaded, before another module imports it
+and before a kernel is compiled with it: kernels are cached by their content, so a changed one is compiled anew.
+Without a module nothing is changed.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+NEW_YORK = "USA-road-d.NY.gr.gz"
+LEAST_MS = 4.0
+"""Milliseconds that are timed at least: shorter calls are repeated."""
+
+
+class Changed(SourceFileLoader):
+    """A loader that sets a constant behind the statement that defines it."""
+
+    def __init__(self, module: str, path: str, name: str, value: str) -> None:
+        super().__init__(module, path)
+        self.constant, self.value = name, value
+
+    def get_code(self, fullname: str) -> Any:
+        tree = ast.parse(self.get_data(self.path))
+        change = ast.parse(f"{self.constant} = type({self.constant})({self.value})").body
+        body = [part for node in tree.body for part in (node, *(change if self.constant in bound(node) else []))]
+        if len(body) == len(tree.body):
+            raise ValueError(f"{fullname} has no constant {self.constant}")
+        tree.body = body
+        return compile(tree, self.path, "exec")
+
+
+class Finder(MetaPathFinder):
+    """A finder of one module, whose constant it changes."""
+
+    def __init__(self, module: str, name: str, value: str) -> None:
+        self.module, self.change = module, (name, value)
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        if fullname != self.module or (spec := PathFinder.find_spec(fullname, path)) is None or not spec.origin:
+            return None
+        spec.loader = Changed(fullname, spec.origin, *self.change)
+        return spec
+
+
+def bound(node: ast.stmt) -> dict[str, ast.expr]:
+    """The names that a statement of a module assigns, each with its value."""
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        return {node.target.id: node.value}
+    if not isinstance(node, ast.Assign):
+        return {}
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        return {each.id: of for each, of in zip(target.elts, value.elts, strict=True) if isinstance(each, ast.Name)}
+    return {target.id: value} if isinstance(target, ast.Name) else {}
+
+
+def tasks() -> dict[str, Callable[[Any], Any]]:
+    """The calls on a graph that are timed, by name; imported late, for their modules are changed.
+
+    A first call has a matrix that nothing is kept with.
+    """
+    import algorithms as a
+    from algorithms import csgraph
+    from formats import ELL, SparseVector
+    from formats.arrays import namespace
+    from semiring import MinPlus, PlusTimes, mxm, mxv, reduce, vxm
+    from semiring.tuning.timing import unkept
+
+    def several(A: Any, k: int) -> list[int]:
+        return np.random.default_rng(1).choice(A.nrows, k, replace=False).tolist()
+
+    @lru_cache(maxsize=1)
+    def hub(A: Any) -> int:
+        return int((A.indptr[1:] - A.indptr[:-1]).argmax())
+
+    @lru_cache(maxsize=1)
+    def near(A: Any) -> int:
+        return int(a.sssp(A, hub(A)).argsort()[A.nrows // 500])
+
+    @lru_cache(maxsize=4)
+    def sparse(A: Any, every: int) -> Any:
+        places = namespace(A.values).arange(0, A.nrows, every, dtype=A.indices.dtype)
+        return SparseVector(places, places.astype(A.dtype), size=A.nrows)
+
+    @lru_cache(maxsize=4)
+    def ones(A: Any, columns: int | None = None) -> Any:
+        return namespace(A.values).ones(A.nrows if columns is None else (A.nrows, columns), A.dtype)
+
+    def to_scipy(A: Any) -> Any:
+        parts = (A.values.astype(np.float64), A.indices, A.indptr)
+        if A.place.on_host:
+            return scipy.sparse.csr_array(parts, shape=A.shape)
+        from cupyx.scipy.sparse import csr_matrix
+
+        return csr_matrix(parts, shape=A.shape)
+
+    @lru_cache(maxsize=1)
+    def padded(A: Any) -> Any:
+        return A.to(ELL)
+
+    return {
+        "distances": lambda A: a.sssp(A, hub(A)),
+        "a near target": lambda A: a.dijkstra(A, hub(A), target=near(A))[near(A)],
+        "distances from 16": lambda A: a.sssp(A, sources=several(A, 16)),
+        "distances from 64": lambda A: a.sssp(A, sources=several(A, 64)),
+        "tree": lambda A: a.sssp(A, hub(A), return_parents=True),
+        "trees from 64": lambda A: a.sssp(A, sources=several(A, 64), return_parents=True),
+        "levels": lambda A: a.bfs(A, hub(A)),
+        "levels from 64": lambda A: a.bfs(A, sources=several(A, 64)),
+        "order of discovery": lambda A: a.bfs_order(A, hub(A)),
+        "weak components": lambda A: a.scc(unkept(A), weak=True),
+        "strong components": lambda A: a.scc(A),
+        "topological order": lambda A: a.topological_components(A),
+        "forest": lambda A: a.boruvka(A),
+        "forest, first call": lambda A: a.boruvka(unkept(A)),
+        "PageRank": lambda A: a.pagerank(A, weighted=False),
+        "betweenness of 32": lambda A: a.betweenness_centrality(A, sources=several(A, 32)),
+        "closeness": lambda A: a.closeness_centrality(A),
+        "SciPy's dijkstra": lambda A: csgraph.dijkstra(to_scipy(A), indices=hub(A)),
+        "SciPy's order": lambda A: csgraph.breadth_first_order(to_scipy(A), hub(A)),
+        "SciPy's all pairs": lambda A: csgraph.shortest_path(to_scipy(A)),
+        "product": lambda A: mxv(A, ones(A), MinPlus),
+        "push of 1/8": lambda A: vxm(sparse(A, 8), A, MinPlus),
+        "push of 1/1000": lambda A: vxm(sparse(A, 1000), A, MinPlus),
+        "pull of 1/100": lambda A: mxv(A, sparse(A, 100), MinPlus),
+        "product with 20 columns": lambda A: mxm(A, ones(A, 20), PlusTimes),
+        "square": lambda A: mxm(A, A, PlusTimes),
+        "square under a mask": lambda A: mxm(A, A, PlusTimes, mask=A),
+        "rows reduced": lambda A: reduce(A, "min", axis=1),
+        "padded rows reduced": lambda A: reduce(padded(A), "min", axis=1),
+    }
+
+
+def made(name: str, device: Any, folder: Path) -> Any:
+    """A graph by its name, such as rmat16: the number is R-MAT's scale, a side of a grid, or vertices in thousands."""
+    from bench.graphs import ROADS, grid, rmat, rmat_both_ways, roads, uniform
+    from formats import CSR, from_edges, read
+
+    if name == "NE":
+        return roads(folder / ROADS, device=device)
+    if name == "NY":
+        return read(folder / NEW_YORK).to(CSR, device=device).astype("float32")
+    kind, size = name.rstrip("0123456789"), int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+    drawn: dict[str, Callable[..., Any]] = {
+        "grid": lambda **on: grid(size, **on),
+        "rmat": lambda **on: rmat(size, **on),
+        "twoway": lambda **on: rmat_both_ways(size, **on),
+        "uniform": lambda **on: uniform(1000 * size, 8, **on),
+        "sparse": lambda **on: uniform(1000 * size, 3, **on),
+        "complete": lambda **on: uniform(size, 4 * size, **on),
+    }
+    if kind in drawn:
+        return drawn[kind](device=device)
+    u, v, w = edges_of(kind, size, drawn)
+    return from_edges(u, v, w.astype(np.float32), shape=int(max(u.max(), v.max())) + 1).to(device=device)
+
+
+def edges_of(kind: str, size: int, drawn: dict[str, Callable[..., Any]]) -> tuple[np.ndarray, ...]:
+    """The edges of a graph that is changed from a drawn one, or has a plain form."""
+    base = {"ones": "twoway", "downward": "rmat", "islands": "grid", "hubs": "grid", "oneway": "grid"}
+    if kind not in base:
+        n = 1000 * size
+        u = np.arange(n, dtype=np.int32)
+        if kind == "ring":
+            return np.repeat(u, 8), (np.repeat(u, 8) + np.tile(np.arange(1, 9), n)) % n, np.repeat(u, 8) % 97 + 1
+        near, far = (u[:-1] if kind == "path" else np.zeros_like(u[1:])), u[1:]
+        return np.concatenate((near, far)), np.concatenate((far, near)), np.tile(u[1:] % 97 + 1, 2)
+    u, v, w = drawn[base[kind]]().to_edges()
+    if kind == "ones":
+        return u, v, np.ones_like(w)
+    if kind == "hubs":
+        far = np.arange(1, size * size, 10, dtype=u.dtype)
+        return np.append(u, 0 * far), np.append(v, far), np.append(w, 0 * far + 999)
+    kept = {"downward": u < v, "islands": np.maximum(u, v) % 10 > 0, "oneway": (7 * u + 13 * v) % 5 > 0}[kind]
+    return u[kept], v[kept], w[kept]
+
+
+def parts_of(answer: Any) -> Iterator[np.ndarray]:
+    """The arrays on the host that an answer consists of."""
+    if isinstance(answer, tuple):
+        for part in answer:
+            yield from parts_of(part)
+    elif hasattr(answer, "components"):
+        yield from parts_of(answer.components)
+    elif hasattr(answer, "indices"):
+        yield from parts_of((answer.indices, answer.values))
+    elif answer is not None:
+        yield np.ascontiguousarray(answer.get() if hasattr(answer, "get") else answer)
+
+
+def timed(call: Callable[[Any], Any], A: Any) -> dict[str, Any]:
+    """A graph's size, milliseconds of a call on it, and a digest of the answer.
+
+    A CPU with one thread has the process's time, which other processes do not lengthen.
+    """
+    from semiring import get_threads
+
+    clock = time.process_time if A.place.on_host and get_threads() == 1 else time.perf_counter
+    digest, calls, answer = hashlib.blake2b(digest_size=16), 0, None
+    A.place.finish()
+    start = clock()
+    while not calls or clock() - start < LEAST_MS / 1e3:
+        answer, calls = call(A), calls + 1
+        A.place.finish()
+    taken = clock() - start
+    for part in parts_of(answer):
+        digest.update(f"{part.dtype}{part.shape}".encode() + part.tobytes())
+    return {"n": A.nrows, "nnz": A.nnz, "ms": 1e3 * taken / calls, "digest": digest.hexdigest()}
+
+
+def main(device: str, threads: str, folder: str, *change: str) -> None:
+    if change:
+        sys.meta_path.insert(0, Finder(*change))
+    calls = tasks()
+    from semiring import get_threads, set_threads
+
+    set_threads(int(threads) or get_threads())
+    graph = lru_cache(maxsize=8)(lambda name: made(name, device, Path(folder)))
+    for line in sys.stdin:
+        task, name = line.rstrip("\n").split("\t")
+        print(json.dumps(timed(calls[task], graph(name))), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

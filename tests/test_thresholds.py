@@ -1,0 +1,97 @@
+"""Every threshold that chooses a path has a row of `bench thresholds`; every other constant is known not to choose."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from bench.experiments.thresholds import thresholds
+from bench.patched import bound, tasks
+
+ROOT = Path(__file__).parents[1]
+
+ELSEWHERE = {
+    "fused.parts": "several processes or GPUs, which `bench parts` and `bench parts-on-gpus` time",
+    "fused.cuda.layouts": "sizes that the kernels' text has, too",
+    "fused.cuda.out_of_core": "graphs beyond a GPU's memory, which `bench large` times",
+    "fused.cuda.out_of_core_msf": "likewise",
+    "fused.cuda.pruned_pull": "likewise",
+    "fused.cuda.staging": "likewise",
+}
+"""Modules and packages whose constants are measured by another experiment, or declared for another language."""
+
+CAPACITIES = {
+    "how far ahead memory is fetched": "AHEAD FAR FETCHED LATER SOON",
+    "how much a thread or a loop takes at a time": "AT_ONCE BLOCK GRAIN PART PARTS PIECE PIECES TILE TOGETHER WRITTEN",
+    "how wide a word, a vector or a node is": "DIGIT DIGITS HEAP HELD LANES LINE LISTS MOST WIDTH WORDS",
+    "how many are looked at to learn of the others": "ASKED EARLY LOOKED_AT SAMPLE SAMPLED SEEDS",
+    "how much memory is taken": "BYTES LABELS LATER LIGHT_BYTES NOTES PAIRS QUEUE RECORDING ROOM SEARCHING STRIP_BYTES",
+    "how long a queue of the GPU is": "COPIES_AN_ENTRY QUEUE_SHARE SMALLEST_CROWD SMALLEST_QUEUE",
+    "how wide a bucket is": "COPIES_MANY COPIES_MEANS DEEP_MANY DEEP_MEANS MEANS MEANS_BY_DEGREE WIDE_MEANS",
+    "when a signal is heard, or a question is asked again": "FIRST_LOOK PAUSE ROUNDS STEPS TRIAL",
+    "when a run is given up": "FEWEST_STEPS STEPS_A_VERTEX",
+    "how large a machine or a number may be": "FARTHEST FEW_LEVELS MOST_BLOCKS MOST_ENTRIES MOST_PACKED PLAIN_THREADS",
+    "how exact a bound is": "LIGHT ROUNDINGS SWEEPS",
+    "graphs beyond a GPU's memory": "MOST_LEFT MOST_READ",
+    "a name of a number": "DAMAGED ENDLESS FOUND IDLE LISTED NEW NONE NULL ONE OPEN OUTDATED TWO WAITING",
+    "the same rule as PULL": "PUSH",
+    "the same rule as DEPTH": "SPREAD",
+}
+"""Why constants of these names choose no path, in the modules whose thresholds they are not."""
+
+
+def constants(folder: str) -> Iterator[tuple[str, object]]:
+    """(module and name, value) of what the modules in a folder assign at their top in capitals."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for node in ast.parse(path.read_text()).body:
+            for name in filter(str.isupper, bound(node)):
+                yield f"{module}.{name}", getattr(importlib.import_module(module), name)
+
+
+def test_every_threshold_of_the_table_exists_and_its_task_too() -> None:
+    known = tasks()
+    for device in ("cpu", "cuda"):
+        for each in thresholds(device):
+            module, name = each.place
+            assert isinstance(getattr(importlib.import_module(module), name), int | float | np.number), each.name
+            assert each.task in known
+
+
+def test_a_number_of_the_fused_algorithms_is_measured_or_known_not_to_choose_a_path() -> None:
+    measured = {".".join(each.place) for device in ("cpu", "cuda") for each in thresholds(device)}
+    other = {name for names in CAPACITIES.values() for name in names.split()}
+    found = {name for name, value in constants("algorithms/fused") if isinstance(value, int | float | np.number)}
+    inside = {name for name in found if not name.startswith(tuple(f"algorithms.{each}." for each in ELSEWHERE))}
+    assert sorted(name for name in inside - measured if name.rpartition(".")[2] not in other) == []
+    assert other - {name.rpartition(".")[2] for name in inside - measured} == set()
+
+
+def run(change: str, code: str) -> subprocess.CompletedProcess[str]:
+    """A process that changes a constant and then runs some code."""
+    start = f"import sys; from bench.patched import Finder; sys.meta_path.insert(0, Finder({change})); {code}"
+    return subprocess.run([sys.executable, "-c", start], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_a_changed_constant_is_everywhere_and_kernels_with_it_are_others() -> None:
+    code = (
+        "from algorithms.fused.cpu import betweenness, bfs_order, components;"
+        "from semiring.kernels.content import content;"
+        "print(betweenness.SHORT, bfs_order.SHORT); print(content(components._join_rows))"
+    )
+    changes = ("bfs_order", "SHORT", 5), ("components", "FETCHED", 16), ("components", "FETCHED", 9)
+    done = [run(f"'algorithms.fused.cpu.{module}', '{name}', '{value}'", code) for module, name, value in changes]
+    shorts, kernels = zip(*(each.stdout.splitlines() for each in done), strict=True)
+    assert shorts == ("5 5", "8 8", "8 8")
+    assert kernels[0] == kernels[1] != kernels[2]
+
+
+def test_a_constant_that_is_not_there_is_told_of() -> None:
+    done = run('"algorithms.fused.cpu.bfs", "NOWHERE", "1"', "import algorithms.fused.cpu.bfs")
+    assert "has no constant NOWHERE" in done.stderr
