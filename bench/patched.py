@@ -3,11 +3,11 @@
     python -m bench.patched cpu 1 FOLDER algorithms.fused.cpu.scc FIRST_LOOK 0
 
 The arguments are the device, the number of threads (0 for all), the folder of the road graphs' files, and the change.
+Every line of its input is a task, a graph and the number of a turn, with tabs between them. It is answered by a line of
+JSON with the milliseconds of a call and a digest of its answer; each turn starts from another vertex.
 
-Every line of its input is a task and a graph with a tab between them, and is answered by a line of JSON: milliseconds
-of a call, and a digest of its answer. The constant is set where its module is loaded, before another module imports it
-and before a kernel is compiled with it: kernels are cached by their content, so a changed one is compiled anew.
-Without a module nothing is changed.
+The constant is set where its module is loaded, before another module imports it and before a kernel is compiled with
+it: kernels are cached by their content, so a changed one is compiled anew. Without a module nothing is changed.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ import scipy.sparse
 NEW_YORK = "USA-road-d.NY.gr.gz"
 LEAST_MS = 4.0
 """Milliseconds that are timed at least: shorter calls are repeated."""
+VERTICES = 16
+"""Vertices that calls start from in turn."""
 
 
 class Changed(SourceFileLoader):
@@ -74,8 +76,8 @@ def bound(node: ast.stmt) -> dict[str, ast.expr]:
     return {target.id: value} if isinstance(target, ast.Name) else {}
 
 
-def tasks() -> dict[str, Callable[[Any], Any]]:
-    """The calls on a graph that are timed, by name; imported late, for their modules are changed.
+def tasks() -> dict[str, Callable[[Any, int], Any]]:
+    """The calls on a graph, and from a vertex of it, that are timed, by name; imported late, for modules are changed.
 
     A first call has a matrix that nothing is kept with.
     """
@@ -89,13 +91,9 @@ def tasks() -> dict[str, Callable[[Any], Any]]:
     def several(A: Any, k: int) -> list[int]:
         return np.random.default_rng(1).choice(A.nrows, k, replace=False).tolist()
 
-    @lru_cache(maxsize=1)
-    def hub(A: Any) -> int:
-        return int((A.indptr[1:] - A.indptr[:-1]).argmax())
-
-    @lru_cache(maxsize=1)
-    def near(A: Any) -> int:
-        return int(a.sssp(A, hub(A)).argsort()[A.nrows // 500])
+    @lru_cache(maxsize=VERTICES)
+    def near(A: Any, v: int) -> int:
+        return int(a.sssp(A, v).argsort()[A.nrows // 500])
 
     @lru_cache(maxsize=4)
     def sparse(A: Any, every: int) -> Any:
@@ -119,35 +117,36 @@ def tasks() -> dict[str, Callable[[Any], Any]]:
         return A.to(ELL)
 
     return {
-        "distances": lambda A: a.sssp(A, hub(A)),
-        "a near target": lambda A: a.dijkstra(A, hub(A), target=near(A))[near(A)],
-        "distances from 16": lambda A: a.sssp(A, sources=several(A, 16)),
-        "distances from 64": lambda A: a.sssp(A, sources=several(A, 64)),
-        "tree": lambda A: a.sssp(A, hub(A), return_parents=True),
-        "trees from 64": lambda A: a.sssp(A, sources=several(A, 64), return_parents=True),
-        "levels": lambda A: a.bfs(A, hub(A)),
-        "levels from 64": lambda A: a.bfs(A, sources=several(A, 64)),
-        "order of discovery": lambda A: a.bfs_order(A, hub(A)),
-        "weak components": lambda A: a.scc(unkept(A), weak=True),
-        "strong components": lambda A: a.scc(A),
-        "topological order": lambda A: a.topological_components(A),
-        "forest": lambda A: a.boruvka(A),
-        "forest, first call": lambda A: a.boruvka(unkept(A)),
-        "PageRank": lambda A: a.pagerank(A, weighted=False),
-        "betweenness of 32": lambda A: a.betweenness_centrality(A, sources=several(A, 32)),
-        "closeness": lambda A: a.closeness_centrality(A),
-        "SciPy's dijkstra": lambda A: csgraph.dijkstra(to_scipy(A), indices=hub(A)),
-        "SciPy's order": lambda A: csgraph.breadth_first_order(to_scipy(A), hub(A)),
-        "SciPy's all pairs": lambda A: csgraph.shortest_path(to_scipy(A)),
-        "product": lambda A: mxv(A, ones(A), MinPlus),
-        "push of 1/8": lambda A: vxm(sparse(A, 8), A, MinPlus),
-        "push of 1/1000": lambda A: vxm(sparse(A, 1000), A, MinPlus),
-        "pull of 1/100": lambda A: mxv(A, sparse(A, 100), MinPlus),
-        "product with 20 columns": lambda A: mxm(A, ones(A, 20), PlusTimes),
-        "square": lambda A: mxm(A, A, PlusTimes),
-        "square under a mask": lambda A: mxm(A, A, PlusTimes, mask=A),
-        "rows reduced": lambda A: reduce(A, "min", axis=1),
-        "padded rows reduced": lambda A: reduce(padded(A), "min", axis=1),
+        "distances": lambda A, v: a.sssp(A, v),
+        "a near target": lambda A, v: a.dijkstra(A, v, target=near(A, v))[near(A, v)],
+        "distances from 16": lambda A, v: a.sssp(A, sources=several(A, 16)),
+        "distances from 64": lambda A, v: a.sssp(A, sources=several(A, 64)),
+        "tree": lambda A, v: a.sssp(A, v, return_parents=True),
+        "trees from 64": lambda A, v: a.sssp(A, sources=several(A, 64), return_parents=True),
+        "levels": lambda A, v: a.bfs(A, v),
+        "levels from 64": lambda A, v: a.bfs(A, sources=several(A, 64)),
+        "order of discovery": lambda A, v: a.bfs_order(A, v),
+        "weak components": lambda A, v: a.scc(unkept(A), weak=True),
+        "strong components": lambda A, v: a.scc(A),
+        "topological order": lambda A, v: a.topological_components(A),
+        "forest": lambda A, v: a.boruvka(A),
+        "forest with places": lambda A, v: a.boruvka(A, return_places=True),
+        "forest, first call": lambda A, v: a.boruvka(unkept(A)),
+        "PageRank": lambda A, v: a.pagerank(A, weighted=False),
+        "betweenness of 32": lambda A, v: a.betweenness_centrality(A, sources=several(A, 32)),
+        "closeness": lambda A, v: a.closeness_centrality(A),
+        "SciPy's dijkstra": lambda A, v: csgraph.dijkstra(to_scipy(A), indices=v),
+        "SciPy's order": lambda A, v: csgraph.breadth_first_order(to_scipy(A), v),
+        "SciPy's all pairs": lambda A, v: csgraph.shortest_path(to_scipy(A)),
+        "product": lambda A, v: mxv(A, ones(A), MinPlus),
+        "push of 1/8": lambda A, v: vxm(sparse(A, 8), A, MinPlus),
+        "push of 1/1000": lambda A, v: vxm(sparse(A, 1000), A, MinPlus),
+        "pull of 1/100": lambda A, v: mxv(A, sparse(A, 100), MinPlus),
+        "product with 20 columns": lambda A, v: mxm(A, ones(A, 20), PlusTimes),
+        "square": lambda A, v: mxm(A, A, PlusTimes),
+        "square under a mask": lambda A, v: mxm(A, A, PlusTimes, mask=A),
+        "rows reduced": lambda A, v: reduce(A, "min", axis=1),
+        "padded rows reduced": lambda A, v: reduce(padded(A), "min", axis=1),
     }
 
 
@@ -177,7 +176,7 @@ def made(name: str, device: Any, folder: Path) -> Any:
 
 def edges_of(kind: str, size: int, drawn: dict[str, Callable[..., Any]]) -> tuple[np.ndarray, ...]:
     """The edges of a graph that is changed from a drawn one, or has a plain form."""
-    base = {"ones": "twoway", "downward": "rmat", "islands": "grid", "hubs": "grid", "oneway": "grid"}
+    base = {"ones": "twoway", "flat": "grid", "downward": "rmat", "islands": "grid", "hubs": "grid", "oneway": "grid"}
     if kind not in base:
         n = 1000 * size
         u = np.arange(n, dtype=np.int32)
@@ -186,7 +185,7 @@ def edges_of(kind: str, size: int, drawn: dict[str, Callable[..., Any]]) -> tupl
         near, far = (u[:-1] if kind == "path" else np.zeros_like(u[1:])), u[1:]
         return np.concatenate((near, far)), np.concatenate((far, near)), np.tile(u[1:] % 97 + 1, 2)
     u, v, w = drawn[base[kind]]().to_edges()
-    if kind == "ones":
+    if kind in ("ones", "flat"):
         return u, v, np.ones_like(w)
     if kind == "hubs":
         far = np.arange(1, size * size, 10, dtype=u.dtype)
@@ -208,22 +207,30 @@ def parts_of(answer: Any) -> Iterator[np.ndarray]:
         yield np.ascontiguousarray(answer.get() if hasattr(answer, "get") else answer)
 
 
-def timed(call: Callable[[Any], Any], A: Any) -> dict[str, Any]:
-    """A graph's size, milliseconds of a call on it, and a digest of the answer.
+def vertices(A: Any) -> list[int]:
+    """Vertices of many edges; a processor would soon know the branches of a search from one by heart."""
+    degree = A.indptr[1:] - A.indptr[:-1]
+    some = parts_of((degree >= degree.mean()).nonzero())
+    return np.random.default_rng(1).choice(next(some), VERTICES).tolist()
+
+
+def timed(call: Callable[[Any, int], Any], A: Any, starts: list[int], turn: int) -> dict[str, Any]:
+    """A graph's size, milliseconds of a call on it, and a digest of the first call's answer.
 
     A CPU with one thread has the process's time, which other processes do not lengthen.
     """
     from semiring import get_threads
 
     clock = time.process_time if A.place.on_host and get_threads() == 1 else time.perf_counter
-    digest, calls, answer = hashlib.blake2b(digest_size=16), 0, None
+    digest, calls, answers = hashlib.blake2b(digest_size=16), 0, list[Any]()
     A.place.finish()
     start = clock()
     while not calls or clock() - start < LEAST_MS / 1e3:
-        answer, calls = call(A), calls + 1
+        answer = call(A, starts[(turn + calls) % VERTICES])
         A.place.finish()
+        answers, calls = answers or [answer], calls + 1
     taken = clock() - start
-    for part in parts_of(answer):
+    for part in parts_of(tuple(answers)):
         digest.update(f"{part.dtype}{part.shape}".encode() + part.tobytes())
     return {"n": A.nrows, "nnz": A.nnz, "ms": 1e3 * taken / calls, "digest": digest.hexdigest()}
 
@@ -236,9 +243,10 @@ def main(device: str, threads: str, folder: str, *change: str) -> None:
 
     set_threads(int(threads) or get_threads())
     graph = lru_cache(maxsize=8)(lambda name: made(name, device, Path(folder)))
+    starts = lru_cache(maxsize=8)(lambda name: vertices(graph(name)))
     for line in sys.stdin:
-        task, name = line.rstrip("\n").split("\t")
-        print(json.dumps(timed(calls[task], graph(name))), flush=True)
+        task, name, turn = line.rstrip("\n").split("\t")
+        print(json.dumps(timed(calls[task], graph(name), starts(name), int(turn))), flush=True)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ CAPACITIES = {
     "how exact a bound is": "LIGHT ROUNDINGS SWEEPS",
     "graphs beyond a GPU's memory": "MOST_LEFT MOST_READ",
     "a name of a number": "DAMAGED ENDLESS FOUND IDLE LISTED NEW NONE NULL ONE OPEN OUTDATED TWO WAITING",
+    "paths whose sums differ in their last bits": "SHORT_ROW_ENTRIES",
     "the same rule as PULL": "PUSH",
     "the same rule as DEPTH": "SPREAD",
 }
@@ -81,14 +82,14 @@ def run(change: str, code: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_changed_constant_is_everywhere_and_kernels_with_it_are_others() -> None:
     code = (
-        "from algorithms.fused.cpu import betweenness, bfs_order, components;"
+        "from algorithms.fused.cpu import components, forest, light_edges;"
         "from semiring.kernels.content import content;"
-        "print(betweenness.SHORT, bfs_order.SHORT); print(content(components._join_rows))"
+        "print(forest.MANY, light_edges.MANY); print(content(components._join_rows))"
     )
-    changes = ("bfs_order", "SHORT", 5), ("components", "FETCHED", 16), ("components", "FETCHED", 9)
+    changes = ("light_edges", "MANY", 5), ("components", "FETCHED", 16), ("components", "FETCHED", 9)
     done = [run(f"'algorithms.fused.cpu.{module}', '{name}', '{value}'", code) for module, name, value in changes]
     shorts, kernels = zip(*(each.stdout.splitlines() for each in done), strict=True)
-    assert shorts == ("5 5", "8 8", "8 8")
+    assert shorts == ("5 5", "12 12", "12 12")
     assert kernels[0] == kernels[1] != kernels[2]
 
 
