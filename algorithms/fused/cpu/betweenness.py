@@ -29,7 +29,8 @@ from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import cut, get_threads, run, share
 
-from .bfs_order import SHORT
+SHORT_ROW_ENTRIES = 8
+"""Mean entries of a row below which the edges of shortest paths are listed, and none is looked for twice."""
 
 ALONE = 1 << 14
 """Edges looked at in all below which one thread does it."""
@@ -107,7 +108,7 @@ class _Thread:
         A, n = self.A, self.A.nrows
         rows, level, by_levels = (A.indptr, A.indices), self.level, _by_levels
         state: tuple[np.ndarray, ...] = (self.order, self.leads, self.paths, self.share, self.total)
-        if A.nnz < SHORT * n and n < MOST_PACKED:
+        if A.nnz < SHORT_ROW_ENTRIES * n and n < MOST_PACKED:
             edges, inverse = self.listed
             by_levels, state = (
                 _by_levels_of_short_rows,
