@@ -92,8 +92,6 @@ ON_CPU = (
     ("fused.cpu.light_edges.FEW", ALWAYS, "forest, first call", "grid20"),
     ("fused.cpu.light_edges.MANY", NEVER, "forest, first call", "twoway16"),
     ("fused.cpu.light_edges.MANY", ALWAYS, "forest, first call", "NY"),
-    ("fused.cpu.near_far.SHORT", ALWAYS, "distances", "NY"),
-    ("fused.cpu.near_far.SHORT", NEVER, "distances", "uniform200"),
     ("fused.cpu.near_far.SKEWED", NEVER, "distances", "rmat16"),
     ("fused.cpu.near_far.SKEWED", ALWAYS, "distances", "NY"),
     ("fused.cpu.reach.DEPTH", 1, "strong components", "oneway500"),
@@ -132,7 +130,7 @@ ON_CPU = (
     ("semiring.cpu.gustavson.SCANNED", ALWAYS, "square", "rmat12"),
     ("semiring.cpu.gustavson.SEARCH_COSTS", NEVER, "square under a mask", "rmat14"),
     ("semiring.cpu.reductions.MANY", NEVER, "rows reduced", "grid500"),
-    ("semiring.cpu.reductions.PADDED", ALWAYS, "padded rows reduced", "grid500"),
+    ("semiring.cpu.reductions.PADDED", ALWAYS, "padded rows, first call", "grid500"),
     ("semiring.cpu.spgemm.ROOMY", NEVER, "square", "grid500"),
     ("semiring.generic.layout.GATHER_FROM", ALWAYS, "pull of 1/100", "rmat16"),
 )

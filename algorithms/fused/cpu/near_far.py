@@ -39,9 +39,6 @@ FEWEST = 4
 """Threads from which on they do: two that share their lists, and tell each other of every improvement, relax no faster
 than one alone."""
 
-SHORT = 4
-"""Edges of a vertex, on average, up to which most improve a distance."""
-
 SAMPLE = 1 << 10
 """Weights that Δ is made of: a few more or less cost little, and all of them a pass."""
 
@@ -167,7 +164,7 @@ class Search:
         from .relaxation import most_relaxed, search
 
         s, dtype, delta, limit, best = self.s, self.A.dtype, self.plan.delta, self.limit, self.zero
-        loop = search(s, dtype, delta is not None, delta is not None and self.rows[1].size <= SHORT * self.A.nrows)
+        loop = search(s, dtype, delta is not None)
         delta = s.unit(dtype) if delta is None else delta
         starts = np.atleast_1d(self.source)
         size = starts.size
