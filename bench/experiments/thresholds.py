@@ -12,7 +12,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median, quantiles
@@ -20,13 +20,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from bench.experiment import Experiment, Row, Setting
-from bench.measure import Disagreement, rounded
+from bench.measure import rounded
 from formats.arrays import Device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Process = subprocess.Popen[str]
 
 NEVER, ALWAYS = 1 << 30, 0
 """Values that no size reaches, and that every one does."""
@@ -200,73 +198,63 @@ def thresholds(device: Device) -> list[Threshold]:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    """A row for each threshold and value, by processes in turns; the unchanged one goes on to the next."""
-    known = thresholds(setting.device)
-    for threads in {each.threads: None for each in known}:
-        some = [each for each in known if each.threads == threads]
-        some = [replace(each, graph="grid12") for each in some[:1]] if setting.quick else some
-        with process(some[0], setting) as unchanged:
-            for each in some:
-                yield from setting.kept_rows(each.graph, each.question) or measured(each, unchanged, setting)
+    """A row for each threshold and value, by two processes, of which the one without a change goes on to the next."""
+    known, unchanged = thresholds(setting.device), None
+    with ExitStack() as stack:
+        for each in [replace(each, graph="grid12") for each in (known[0], known[-1])] if setting.quick else known:
+            if kept := setting.kept_rows(each.graph, each.question):
+                yield from kept
+                continue
+            row = {"question": each.question, "graph": each.graph, "task": each.task, "contender": each.name}
+            if unchanged is None or unchanged.poll() is not None or unchanged.threads != each.threads:
+                unchanged = stack.enter_context(Process(each, setting))
+            with Process(each, setting, *each.place, str(each.other)) as changed:
+                yield row | {"other": each.other} | compared(each, (unchanged, changed), setting.repeats)
 
 
-def measured(threshold: Threshold, unchanged: Process, setting: Setting) -> Iterator[Row]:
-    """The row of a threshold."""
-    known = {"question": threshold.question, "graph": threshold.graph, "task": threshold.task}
-    with process(threshold, setting, *threshold.place, str(threshold.other)) as changed:
-        found = compared(threshold, (unchanged, changed), setting.repeats)
-    yield known | {"contender": threshold.name, "other": threshold.other} | found
-
-
-@contextmanager
-def process(threshold: Threshold, setting: Setting, *change: str) -> Iterator[Process]:
+class Process(subprocess.Popen[str]):
     """A process that times tasks, with a change or as the code is."""
-    folder = setting.data or Path()
-    command = [sys.executable, "-m", "bench.patched", threshold.device, str(threshold.threads), str(folder), *change]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
-        try:
-            yield started
-        finally:
-            started.kill()
 
+    def __init__(self, threshold: Threshold, setting: Setting, *change: str) -> None:
+        where = threshold.device, str(threshold.threads), str(setting.data or Path())
+        command = [sys.executable, "-m", "bench.patched", *where, *change]
+        super().__init__(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.threads = threshold.threads
 
-def asked(process: Process, threshold: Threshold, turn: int) -> dict[str, Any]:
-    """The answer of a process."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    print(threshold.task, threshold.graph, turn, sep="\t", file=process.stdin, flush=True)
-    if not (line := process.stdout.readline()):
-        raise ValueError(f"{threshold.name}: the process that runs {threshold.task} on {threshold.graph} has ended")
-    return json.loads(line)
+    def __exit__(self, *error: Any) -> None:
+        self.kill()
+        super().__exit__(*error)
+
+    def asked(self, threshold: Threshold, turn: int) -> dict[str, Any]:
+        """The answer to a turn of the threshold's task; OSError if the process has ended."""
+        assert self.stdin is not None
+        assert self.stdout is not None
+        print(threshold.task, threshold.graph, turn, sep="\t", file=self.stdin, flush=True)
+        if not (line := self.stdout.readline()):
+            raise OSError(f"the process that runs {threshold.task} has ended")
+        return json.loads(line)
 
 
 def compared(threshold: Threshold, pair: tuple[Process, ...], repeats: int) -> Row:
-    """The figures of both processes, which take turns after two calls that are not timed, and must agree."""
+    """The figures of both processes, which take turns after two calls that are not timed, or why there are none."""
     taken: tuple[list[float], list[float]] = [], []
-    answer, start = dict[str, Any](), perf_counter()
+    answers, start = list[dict[str, Any]](), perf_counter()
     for turn in range(repeats + 2):
-        digests = set()
-        for times, each in zip(taken, pair, strict=True):
-            answer = asked(each, threshold, turn)
-            digests.add(answer["digest"])
-            times += [answer["ms"]] if turn > 1 else []
-        if len(digests) > 1:
-            raise Disagreement(f"{threshold.question} changes an answer: it is not timed")
+        try:
+            answers = [each.asked(threshold, turn) for each in pair]
+        except OSError as error:
+            return {"missing": str(error)}
+        if answers[0]["digest"] != answers[1]["digest"]:
+            return {"missing": "the answer is another, so nothing is timed"}
+        if turn > 1:
+            for times, answer in zip(taken, answers, strict=True):
+                times.append(answer["ms"])
         if turn > LEAST and perf_counter() - start > SECONDS:
             break
-    ms, off = map(median, taken)
-    low, _, high = quantiles(taken[0], n=4, method="inclusive")
-    return {
-        "n": answer["n"],
-        "nnz": answer["nnz"],
-        "ms": rounded(ms),
-        "low_ms": rounded(low),
-        "high_ms": rounded(high),
-        "other_ms": rounded(off),
-        "gain": rounded(off / ms),
-        "verified": True,
-        "repeats": len(taken[0]),
-    }
+    (low, _, high), ms, off = quantiles(taken[0], n=4, method="inclusive"), *map(median, taken)
+    figures = {"ms": ms, "low_ms": low, "high_ms": high, "other_ms": off, "gain": off / ms}
+    known = {"n": answers[0]["n"], "nnz": answers[0]["nnz"], "verified": True, "repeats": len(taken[0])}
+    return known | {name: rounded(figure) for name, figure in figures.items()}
 
 
 def plot(rows: list[Row]) -> Figure | None:
