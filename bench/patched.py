@@ -175,15 +175,11 @@ def made(name: str, device: Any, folder: Path) -> Any:
 
 
 def edges_of(kind: str, size: int, drawn: dict[str, Callable[..., Any]]) -> tuple[np.ndarray, ...]:
-    """The edges of a graph that is changed from a drawn one, of a ring of eights, or of a star."""
-    base = {"ones": "twoway", "downward": "rmat", "islands": "grid", "hubs": "grid", "oneway": "grid"}
-    if kind not in base:
-        n = 1000 * size
-        u = np.arange(n, dtype=np.int32)
-        if kind == "ring":
-            return np.repeat(u, 8), (np.repeat(u, 8) + np.tile(np.arange(1, 9), n)) % n, np.repeat(u, 8) % 97 + 1
-        return np.append(0 * u, u), np.append(u, 0 * u), np.tile(u % 97 + 1, 2)
-    u, v, w = drawn[base[kind]]().to_edges()
+    """The edges of a ring in which each vertex leads to the next eight, or of a drawn graph that is changed."""
+    if kind == "ring":
+        n, u = 1000 * size, np.repeat(np.arange(1000 * size, dtype=np.int32), 8)
+        return u, (u + np.tile(np.arange(1, 9), n)) % n, u % 97 + 1
+    u, v, w = drawn[{"ones": "twoway", "downward": "rmat"}.get(kind, "grid")]().to_edges()
     if kind == "ones":
         return u, v, np.ones_like(w)
     if kind == "hubs":
