@@ -84,14 +84,14 @@ def run(change: str, code: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_changed_constant_is_everywhere_and_kernels_with_it_are_others() -> None:
     code = (
-        "from algorithms.fused.cpu import components, forest, light_edges;"
+        "from algorithms.fused.cpu import distance_sums, essential; from algorithms.fused import essential as rules;"
         "from semiring.kernels.content import content;"
-        "print(forest.MANY, light_edges.MANY); print(content(components._join_rows))"
+        "print(rules.SHARE, essential.SHARE); print(content(distance_sums._search))"
     )
-    changes = ("light_edges", "MANY", 5), ("components", "FETCHED", 16), ("components", "FETCHED", 9)
-    done = [run(f"'algorithms.fused.cpu.{module}', '{name}', '{value}'", code) for module, name, value in changes]
-    shorts, kernels = zip(*(each.stdout.splitlines() for each in done), strict=True)
-    assert shorts == ("5 5", "12 12", "12 12")
+    changes = ("essential", "SHARE", 0.25), ("cpu.distance_sums", "WORDS", 8), ("cpu.distance_sums", "WORDS", 4)
+    done = [run(f"'algorithms.fused.{module}', '{name}', '{value}'", code) for module, name, value in changes]
+    shares, kernels = zip(*(each.stdout.splitlines() for each in done), strict=True)
+    assert shares == ("0.25 0.25", "0.5 0.5", "0.5 0.5")
     assert kernels[0] == kernels[1] != kernels[2]
 
 
