@@ -1,4 +1,4 @@
-"""A process in which one constant of a module has another value, and which times tasks that it is told on its input.
+"""Times tasks in a process in which one constant of a module has another value.
 
     python -m bench.patched cpu 1 FOLDER algorithms.fused.cpu.scc FIRST_LOOK 0
 
@@ -35,7 +35,7 @@ VERTICES = 16
 
 
 class Changed(SourceFileLoader):
-    """A loader that sets a constant behind the statement that defines it."""
+    """Loads a module and sets a constant behind the statement that defines it."""
 
     def __init__(self, module: str, path: str, name: str, value: str) -> None:
         super().__init__(module, path)
@@ -52,7 +52,7 @@ class Changed(SourceFileLoader):
 
 
 class Finder(MetaPathFinder):
-    """A finder of one module, whose constant it changes."""
+    """Finds one module, and has it loaded with a changed constant."""
 
     def __init__(self, module: str, name: str, value: str) -> None:
         self.module, self.change = module, (name, value)
@@ -65,7 +65,7 @@ class Finder(MetaPathFinder):
 
 
 def bound(node: ast.stmt) -> dict[str, ast.expr]:
-    """The names that a statement of a module assigns, each with its value."""
+    """Returns the names that a statement of a module assigns, each with its value."""
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
         return {node.target.id: node.value}
     if not isinstance(node, ast.Assign):
@@ -77,9 +77,9 @@ def bound(node: ast.stmt) -> dict[str, ast.expr]:
 
 
 def tasks() -> dict[str, Callable[[Any, int], Any]]:
-    """The calls on a graph, and from a vertex of it, that are timed, by name; imported late, for modules are changed.
+    """Returns the calls that are timed, by name; imports them late, for their modules are changed.
 
-    A first call has a matrix that nothing is kept with.
+    A call takes a graph and a vertex of it. A first call has a matrix that nothing is kept with.
     """
     import algorithms as a
     from algorithms import csgraph
@@ -151,7 +151,7 @@ def tasks() -> dict[str, Callable[[Any, int], Any]]:
 
 
 def made(name: str, device: Any, folder: Path) -> Any:
-    """A graph by its name, such as rmat16: the number is R-MAT's scale, a side of a grid, or vertices in thousands."""
+    """Makes a graph by its name, such as rmat16: its number is a scale, a side of a grid, or vertices in thousands."""
     from bench.graphs import ROADS, grid, rmat, rmat_both_ways, roads, uniform
     from formats import CSR, from_edges, read
 
@@ -175,7 +175,7 @@ def made(name: str, device: Any, folder: Path) -> Any:
 
 
 def edges_of(kind: str, size: int, drawn: dict[str, Callable[..., Any]]) -> tuple[np.ndarray, ...]:
-    """The edges of a ring in which each vertex leads to the next eight, or of a drawn graph that is changed."""
+    """Returns the edges of a ring in which each vertex leads to the next eight, or of a drawn graph that is changed."""
     if kind == "ring":
         n, u = 1000 * size, np.repeat(np.arange(1000 * size, dtype=np.int32), 8)
         return u, (u + np.tile(np.arange(1, 9), n)) % n, u % 97 + 1
@@ -190,7 +190,7 @@ def edges_of(kind: str, size: int, drawn: dict[str, Callable[..., Any]]) -> tupl
 
 
 def parts_of(answer: Any) -> Iterator[np.ndarray]:
-    """The arrays on the host that an answer consists of."""
+    """Yields the arrays on the host that an answer consists of."""
     if isinstance(answer, tuple):
         for part in answer:
             yield from parts_of(part)
@@ -203,14 +203,14 @@ def parts_of(answer: Any) -> Iterator[np.ndarray]:
 
 
 def vertices(A: Any) -> list[int]:
-    """Vertices of many edges; a processor would soon know the branches of a search from one by heart."""
+    """Returns vertices of many edges: a processor would soon know the branches of a search from one by heart."""
     degree = A.indptr[1:] - A.indptr[:-1]
     some = parts_of((degree >= degree.mean()).nonzero())
     return np.random.default_rng(1).choice(next(some), VERTICES).tolist()
 
 
 def timed(call: Callable[[Any, int], Any], A: Any, starts: list[int], turn: int) -> dict[str, Any]:
-    """A graph's size, milliseconds of a call on it, and a digest of the first call's answer.
+    """Returns a graph's size, milliseconds of a call on it, and a digest of the first call's answer.
 
     A CPU with one thread has the process's time, which other processes do not lengthen.
     """

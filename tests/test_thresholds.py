@@ -26,7 +26,7 @@ ELSEWHERE = {
     "fused.cuda.pruned_pull": "likewise",
     "fused.cuda.staging": "likewise",
 }
-"""Modules and packages whose constants are measured by another experiment, or declared for another language."""
+"""Modules and packages whose constants another experiment measures, or another language shares."""
 
 CAPACITIES = {
     "how far ahead memory is fetched": "*AHEAD FAR FETCHED LATER SOON",
@@ -45,11 +45,11 @@ CAPACITIES = {
     "paths whose sums differ in their last bits": "SHORT_ROW_ENTRIES",
     "the same rule as PULL, and as DEPTH": "PUSH SPREAD",
 }
-"""Why constants of these names, by patterns, choose no path in the modules whose thresholds they are not."""
+"""Reasons why constants of these names, given as patterns, choose no path, and so need no row."""
 
 
 def constants(folder: str) -> Iterator[tuple[str, object]]:
-    """(module and name, value) of what the modules in a folder assign at their top in capitals."""
+    """Yields the full name and the value of each constant of the modules in a folder."""
     for path in sorted((ROOT / folder).rglob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for node in ast.parse(path.read_text()).body:
@@ -77,7 +77,7 @@ def test_a_number_of_the_fused_algorithms_is_measured_or_known_not_to_choose_a_p
 
 
 def run(change: str, code: str) -> subprocess.CompletedProcess[str]:
-    """A process that changes a constant and then runs some code."""
+    """Runs some code in a process that has changed a constant."""
     start = f"import sys; from bench.patched import Finder; sys.meta_path.insert(0, Finder({change})); {code}"
     return subprocess.run([sys.executable, "-c", start], cwd=ROOT, capture_output=True, text=True, check=False)
 

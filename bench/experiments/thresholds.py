@@ -1,4 +1,4 @@
-"""`thresholds`: each threshold that chooses a path, and what its path gains on a graph that it was made for.
+"""Times what each threshold that chooses a path gains, on a graph that it was made for.
 
 A row is a constant of a module. The task is run by two processes in turns: one as the code is, and one in which the
 constant has a value that switches its path off, or on where it keeps small work out (`bench.patched`). `gain` is the
@@ -54,7 +54,7 @@ class Threshold:
 
     @property
     def question(self) -> str:
-        """What a row answers."""
+        """The name and the other value: what a row answers."""
         return f"{self.name} as {self.other}"
 
 
@@ -121,7 +121,7 @@ ON_CPU = (
     ("semiring.cpu.spgemm.ROOMY", NEVER, "square", "grid500"),
     ("semiring.generic.layout.GATHER_FROM", ALWAYS, "pull of 1/100", "rmat16"),
 )
-"""Of one thread."""
+"""Thresholds of one thread on a CPU."""
 
 
 WITH_THREADS = (
@@ -142,7 +142,7 @@ WITH_THREADS = (
     ("semiring.cpu.compiled.PLACES_OF_A_THREAD", "push of 1/8", "rmat14"),
     ("semiring.cpu.threads.SMALL", "product", "rmat10"),
 )
-"""Those that keep small work from threads: as the code is, and with 0."""
+"""Thresholds that keep small work from threads: the other value is 0."""
 
 ON_GPU = (
     ("csgraph.places.COPIES_MS", NEVER, "SciPy's dijkstra", "grid50"),
@@ -176,7 +176,7 @@ ON_GPU = (
 
 
 def thresholds(device: Device) -> list[Threshold]:
-    """The thresholds of a device."""
+    """Returns the thresholds of a device."""
     if device == "cuda":
         return [Threshold(*row, device) for row in ON_GPU]
     shared = [Threshold(name, ALWAYS, task, graph, threads=0) for name, task, graph in WITH_THREADS]
@@ -184,7 +184,7 @@ def thresholds(device: Device) -> list[Threshold]:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    """A row for each threshold and value, by two processes, of which the one without a change goes on to the next."""
+    """Yields a row for each threshold, by two processes, of which the one without a change serves all of them."""
     known, unchanged = thresholds(setting.device), None
     with ExitStack() as stack:
         for each in [replace(each, graph="grid12") for each in (known[0], known[-1])] if setting.quick else known:
@@ -212,7 +212,7 @@ class Process(subprocess.Popen[str]):
         super().__exit__(*error)
 
     def asked(self, threshold: Threshold, turn: int) -> dict[str, Any]:
-        """The answer to a turn of the threshold's task; OSError if the process has ended."""
+        """Returns the answer to a turn of the threshold's task; raises OSError if the process has ended."""
         assert self.stdin is not None
         assert self.stdout is not None
         print(threshold.task, threshold.graph, turn, sep="\t", file=self.stdin, flush=True)
@@ -222,7 +222,7 @@ class Process(subprocess.Popen[str]):
 
 
 def compared(threshold: Threshold, pair: tuple[Process, ...], repeats: int) -> Row:
-    """The figures of both processes, which take turns after two calls that are not timed, or why there are none."""
+    """Returns the figures of both processes, which take turns after two that are not timed, or why there are none."""
     taken: tuple[list[float], list[float]] = [], []
     answers, start = list[dict[str, Any]](), perf_counter()
     for turn in range(repeats + 2):
@@ -244,7 +244,7 @@ def compared(threshold: Threshold, pair: tuple[Process, ...], repeats: int) -> R
 
 
 def plot(rows: list[Row]) -> Figure | None:
-    """The gain of each threshold."""
+    """Draws the gain of each threshold."""
     from bench import plots
 
     return plots.ratios([row | {"task": row["contender"]} for row in rows], "gain", "time with it off", order=[])
