@@ -39,9 +39,6 @@ MIN_THREADS = 4
 """Minimum of threads with which they do: two that share their lists, and tell each other of improvements, are no faster
 than one alone."""
 
-SHORT_NNZ = 4
-"""Maximum of mean edges of a vertex with which most improve a distance."""
-
 SAMPLED_WEIGHTS = 1 << 10
 """Number of weights that Δ is made of: a few more or less cost little, and all of them a pass."""
 
@@ -167,7 +164,7 @@ class Search:
         from .relaxation import most_relaxed, search
 
         s, dtype, delta, limit, best = self.s, self.A.dtype, self.plan.delta, self.limit, self.zero
-        loop = search(s, dtype, delta is not None, delta is not None and self.rows[1].size <= SHORT_NNZ * self.A.nrows)
+        loop = search(s, dtype, delta is not None)
         delta = s.unit(dtype) if delta is None else delta
         starts = np.atleast_1d(self.source)
         size = starts.size

@@ -163,12 +163,8 @@ def atomic(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=64)
-def relaxing(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Policy) -> Kernel:
-    """Make the function that relaxes along the edges of a vertex, for a semiring and a dtype.
-
-    short_rows: True if most edges improve a distance, as in rows of few. Then no branch is taken on whether one does: a
-    vertex is written behind both lists, and the one that it belongs to becomes longer.
-    """
+def relaxing(semiring: Semiring, dtype: np.dtype, policy: Policy) -> Kernel:
+    """Make the function that relaxes along the edges of a vertex, for a semiring and a dtype."""
     convert, (better_than, no_worse_than) = dtype.type, orders(semiring)
     lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
     elsewhere, improve = policy(semiring, dtype)
@@ -185,18 +181,7 @@ def relaxing(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Poli
             j, t = np.uintp(indices[edge]), lengthened(values[edge], x)
             if elsewhere(j, t, d, rows, counts):
                 continue
-            if short_rows:
-                y, before = convert(t), d[j]
-                improved, close = better_than(t, before), no_worse_than(t, top)
-                d[j] = y if improved else before
-                if useful.size:
-                    improved = improved & (not is_passed_over(y, to_hub, useful[j]))
-                near_v[np.uintp(size)], near_d[np.uintp(size)] = j, y
-                far_v[np.uintp(last)], far_d[np.uintp(last)] = j, y
-                size += np.intp(improved & close)
-                last += np.intp(improved & (not close))
-                best = y if improved & (not close) & better_than(y, best) else best
-            elif better_than(t, d[j]):
+            if better_than(t, d[j]):
                 y = convert(t)
                 if not improve(d, j, y) or (useful.size and is_passed_over(y, to_hub, useful[j])):
                     continue
@@ -213,9 +198,9 @@ def relaxing(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Poli
 
 
 @lru_cache(maxsize=64)
-def settling(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Policy) -> Kernel:
+def settling(semiring: Semiring, dtype: np.dtype, policy: Policy) -> Kernel:
     """Make the phase that empties near, for a semiring and a dtype."""
-    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, short_rows, policy)
+    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, policy)
 
     @compiled
     def settle(top, rows, d, near, far, size, many, counts):
@@ -300,25 +285,15 @@ def quantiles(semiring: Semiring) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def search(
-    semiring: Semiring,
-    dtype: np.dtype,
-    stepped: bool,
-    short_rows: bool = False,
-    policy: Policy = plain,
-) -> Kernel:
+def search(semiring: Semiring, dtype: np.dtype, stepped: bool, policy: Policy = plain) -> Kernel:
     """Make the loop for a semiring and a dtype.
 
     stepped: True if there is a Δ that ⊗ puts a distance ahead by. If not, `top` is a quantile of the far distances.
-    short_rows: as in `relaxing`.  policy: as `plain`.
+    policy: as `plain`.
     """
     convert, (better_than, no_worse_than) = dtype.type, orders(semiring)
     product = product_function(semiring, dtype, matrix_first=False)
-    settle, sift, quantile = (
-        settling(semiring, dtype, short_rows, policy),
-        sifting(semiring, dtype),
-        quantiles(semiring),
-    )
+    settle, sift, quantile = settling(semiring, dtype, policy), sifting(semiring, dtype), quantiles(semiring)
 
     @compiled
     def loop(state, target, limit, delta, top, best, size, many):
@@ -365,7 +340,7 @@ def search(
 @lru_cache(maxsize=64)
 def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
     """Make a thread's part of one step from near, for a semiring and a dtype."""
-    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, False, atomic)
+    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, atomic)
 
     @compiled
     def step(taken, top, rows, d, near, size, own):
