@@ -14,14 +14,14 @@ PACKAGES = "formats", "semiring", "algorithms"
 BUDGETS = {
     "formats": 10_900,
     "semiring": 16_940,
-    "algorithms": 29_220,
+    "algorithms": 28_800,
     "algorithms/elimination": 3_860,
-    "algorithms/fused/cpu": 5_760,
+    "algorithms/fused/cpu": 5_340,
     "algorithms/fused/cuda": 7_380,
     "algorithms/fused/parts": 1_920,
-    "bench": 9_780,
-    "tests": 32_800,
-    "docs": 3_840,
+    "bench": 10_200,
+    "tests": 32_860,
+    "docs": 3_860,
 }
 
 

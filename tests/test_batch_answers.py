@@ -108,15 +108,12 @@ def test_searches_that_do_not_meet(algorithm, fmt, backend):
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_threads_and_steps_change_nothing_about_the_answer(count, monkeypatch):
-    monkeypatch.setattr(searches, "WORTH_THREADS", 1)
+    monkeypatch.setattr(searches, "MIN_NNZ_FOR_THREADS", 1)
     with threads(count):
         for pull, push in ((8, 24), (1, 1), (10**9, 10**9), (0, 0)):
-            monkeypatch.setattr(searches, "PULL", max(pull, 1))
-            monkeypatch.setattr(searches, "PUSH", push)
-            monkeypatch.setattr(searches, "SHARED", pull % 7)  # some pushes are shared, too, and some of these held
-            monkeypatch.setattr(searches, "DENSE", push % 7)
-            monkeypatch.setattr(searches, "FEW", push % 5)  # and what is left is few at once, soon or never
-            monkeypatch.setattr(searches, "NOTES", 1 + pull)  # and many levels are noted, or none but the sources
+            monkeypatch.setattr(searches, "PULL_DIVISOR", max(pull, 1))
+            monkeypatch.setattr(searches, "PUSH_DIVISOR", push)
+            monkeypatch.setattr(searches, "MIN_EDGES_FOR_THREADS", pull % 7)  # some pushes are shared, too
             A = rmat(10, 8)
             told = explain(bfs, A, sources=some(A, 64)).runs[0].details
             assert (told["schedule"], told["threads"]) == ("a bit for each search", count)
@@ -141,28 +138,11 @@ def test_searches_that_are_behind_the_others(algorithm, fmt, backend):
         assert_as_one_by_one(algorithm, A, [s for s in sources if s != 5], **how)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_searches_that_are_behind_are_pushed_before_a_pull(count, monkeypatch):
-    pushed, push_some = [], searches._Searches.push_some
-
-    def noted(self, words, some):
-        pushed.append(int(some))
-        push_some(self, words, some)
-
-    monkeypatch.setattr(searches._Searches, "push_some", noted)
-    monkeypatch.setattr(searches, "WORTH_THREADS", 1)
-    with threads(count):
-        A, sources = with_tails(rmat(12, 8))
-        assert_as_one_by_one(bfs, A, sources)
-    assert pushed
-    assert all(0 < word < 2**64 - 1 for word in pushed)
-
-
 def test_lists_of_threads_do_not_meet(monkeypatch):
     """Each thread finds all of its vertices, and more edges to them, after the next thread has found its own."""
-    monkeypatch.setattr(searches, "WORTH_THREADS", 1)
-    monkeypatch.setattr(searches, "SHARED", 0)
-    monkeypatch.setattr(searches, "PULL", 1)
+    monkeypatch.setattr(searches, "MIN_NNZ_FOR_THREADS", 1)
+    monkeypatch.setattr(searches, "MIN_EDGES_FOR_THREADS", 0)
+    monkeypatch.setattr(searches, "PULL_DIVISOR", 1)
     monkeypatch.setattr(searches, "run", lambda work, pieces: [work(*piece) for piece in reversed(pieces)])
     u, v = np.divmod(np.arange(9 * 40), 40)
     A = from_edges(np.append(u, np.arange(9, 40)), np.append(v, np.arange(49, 80)), shape=80)
@@ -172,12 +152,12 @@ def test_lists_of_threads_do_not_meet(monkeypatch):
 
 def test_levels_of_many_digits(monkeypatch):
     """Searches that meet at once, on a path with a fan at its end."""
-    monkeypatch.setattr(searches, "SPREAD", 0)
+    monkeypatch.setattr(searches, "MIN_BITS_PER_WORD", 0)
     n, fan = 700, 300
     u = np.append(np.arange(n - 1), np.full(fan, n - 1))
     v = np.append(np.arange(1, n), np.arange(n, n + fan))
     A = from_edges(u, v, shape=n + fan)
-    monkeypatch.setattr(searches, "FEWEST", 2)
+    monkeypatch.setattr(searches, "MIN_SEARCHES", 2)
     for sources in ([0] * 64, [0, 1, 2, 3, 14, 15, 16, 250, 690, 699, 999]):
         for direction in ("auto", "pull", "push"):
             assert_as_one_by_one(bfs, A, sources, direction=direction)

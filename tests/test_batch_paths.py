@@ -30,8 +30,8 @@ INT32 = np.dtype(np.int32)
 @pytest.fixture(params=[1, 2], ids="{} threads".format)
 def count(request, monkeypatch):
     """So many threads, for however little there is to do."""
-    monkeypatch.setattr(batched_paths, "WORTH_THREADS", 0)
-    monkeypatch.setattr(batched_trees, "WORTH_THREADS", 0)
+    monkeypatch.setattr(batched_paths, "MIN_WORK_FOR_THREADS", 0)
+    monkeypatch.setattr(batched_trees, "MIN_WORK_FOR_THREADS", 0)
     with threads(request.param):
         yield request.param
 
@@ -134,7 +134,7 @@ def test_a_cycle_or_a_sum_that_does_not_fit_is_told_as_one_by_one(count):
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
 def test_edges_that_matter_are_enough(dtype, count, monkeypatch):
-    monkeypatch.setattr(batched_lanes, "FEWEST", 21)
+    monkeypatch.setattr(batched_lanes, "MIN_SOURCES", 21)
     rng = np.random.default_rng(1)
     with always():
         A = hubs(dtype.name, n=900)
@@ -167,7 +167,7 @@ def test_sources_that_they_do_not_serve_have_all_edges(count):
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
 def test_any_graph_with_edges_that_matter(dtype, count, monkeypatch):
     """Most vertices lead to the hub, from which an edge leads to most of them, or back again."""
-    monkeypatch.setattr(batched_lanes, "FEWEST", 1)
+    monkeypatch.setattr(batched_lanes, "MIN_SOURCES", 1)
     rng = np.random.default_rng(6)
     with always():
         for kind in KINDS:
@@ -187,9 +187,9 @@ def test_any_graph_with_edges_that_matter(dtype, count, monkeypatch):
     ("s", "dtype"), [*zip([MinPlus, MaxPlus, MinMax, MaxMin], NUMBERS, strict=True), (MaxMin, INT32)]
 )
 def test_any_graph_by_lanes(s, dtype, count, monkeypatch):
-    monkeypatch.setattr(batched_lanes, "FEWEST", 1)
-    monkeypatch.setattr(batched_lanes, "SMALL", 0)
-    monkeypatch.setattr(near_far, "SKEWED", -1)
+    monkeypatch.setattr(batched_lanes, "MIN_SOURCES", 1)
+    monkeypatch.setattr(batched_lanes, "MIN_NNZ", 0)
+    monkeypatch.setattr(near_far, "MIN_SKEW", -1)
     rng = np.random.default_rng(9)
     for kind in KINDS:
         for A in (side_by_side(rng, 30, kind, s, dtype), one_graph(rng, kind, s, dtype)):
@@ -199,11 +199,11 @@ def test_any_graph_by_lanes(s, dtype, count, monkeypatch):
 
 
 def test_lanes_on_long_paths_and_where_they_are_given_up(count, monkeypatch):
-    monkeypatch.setattr(batched_lanes, "SMALL", 0)
-    monkeypatch.setattr(near_far, "SKEWED", -1)
+    monkeypatch.setattr(batched_lanes, "MIN_NNZ", 0)
+    monkeypatch.setattr(near_far, "MIN_SKEW", -1)
     for most, given_up in ((1 << 20, False), (0, True)):
         apart = set[bool]()
-        monkeypatch.setattr(batched_lanes, "MOST", most)
+        monkeypatch.setattr(batched_lanes, "MAX_LOOKS_PER_EDGE", most)
         for shape in shapes(large=2000, long=1500).values():
             A = shaped(shape, INT32, "spread")
             assert_as_one_by_one(bellman_ford, A, some(A, 24), MaxMin)

@@ -26,7 +26,7 @@ from algorithms import (
     triangles,
 )
 from algorithms.distance_totals import distance_totals
-from algorithms.fused.cpu.pagerank import WORTH_THREADS
+from algorithms.fused.cpu.pagerank import MIN_NNZ_FOR_THREADS
 from bench.graphs import grid, rmat, rmat_both_ways
 from formats import CSR, Matrix, from_edges
 from semiring import threads
@@ -280,7 +280,7 @@ def test_pagerank_refuses_weights_of_which_there_are_no_shares(fused: bool) -> N
 
 def test_ranks_have_the_same_last_bits_with_any_number_of_threads() -> None:
     A = rmat(15, dtype=np.int32)
-    assert A.nnz >= WORTH_THREADS
+    assert A.nnz >= MIN_NNZ_FOR_THREADS
     for weighted in (True, False):
         answers = []
         for count in (1, 2, 3, 16):

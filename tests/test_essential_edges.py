@@ -31,10 +31,10 @@ DTYPES = ["int32", "int64", "float32", "float64"]
 def always() -> Iterator[None]:
     """Within the block, find and keep the essential edges of any graph, though they be few, or all."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rules, "SMALL", 1)
+        patch.setattr(rules, "MIN_NNZ", 1)
         patch.setattr(essential, "SHARE", 1)
         patch.setattr(essential, "BYTES", 1000)
-        patch.setattr(near_far, "SKEWED", -1)
+        patch.setattr(near_far, "MIN_SKEW", -1)
         yield
 
 
@@ -187,9 +187,9 @@ def test_sums_beyond_integers() -> None:
 
 
 def test_threads_share_them(monkeypatch: Any) -> None:
-    monkeypatch.setattr(near_far, "SMALL", 0)
-    monkeypatch.setattr(near_far, "FEWEST", 1)
-    monkeypatch.setattr(near_far, "WORTH", 0)
+    monkeypatch.setattr(near_far, "MIN_NNZ_FOR_THREADS", 0)
+    monkeypatch.setattr(near_far, "MIN_THREADS", 1)
+    monkeypatch.setattr(near_far, "MIN_SHARED_EDGES", 0)
     A = hubs("float32")
     with threads(3):
         for source in (0, 1, 5, 2990):

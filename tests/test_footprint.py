@@ -395,7 +395,7 @@ def test_an_algorithm_takes_no_more_than_its_footprint_says_on_few_cores_and_on_
 
 @pytest.mark.parametrize("algorithm", [bellman_ford, delta_stepping])
 def test_the_lists_of_many_threads_count(algorithm: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(near_far, "SMALL", 0)
+    monkeypatch.setattr(near_far, "MIN_NNZ_FOR_THREADS", 0)
     with threads(32):
         algorithm(rmat(12), 0)  # compiles
         A = fresh(rmat(12))

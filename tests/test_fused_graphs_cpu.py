@@ -13,6 +13,7 @@ from scipy.sparse import csgraph
 
 import algorithms.fused.cpu.bfs as search
 import algorithms.fused.cpu.components as weak
+import algorithms.fused.cpu.dealing as dealing
 import algorithms.fused.cpu.giant as giant
 import algorithms.fused.cpu.reach as reach
 import algorithms.fused.cpu.scc as strong
@@ -35,9 +36,9 @@ float_weights = st.sampled_from([-0.0, 0.0, 5e-324, -1.5, 0.1 + 0.2, 0.3, float(
 
 @pytest.fixture(autouse=True, scope="module")
 def _small_graphs_as_large_ones() -> Iterator[None]:
-    kept, weak.FEW_ENTRIES = weak.FEW_ENTRIES, 0
+    kept, weak.MIN_NNZ_FOR_GIANT = weak.MIN_NNZ_FOR_GIANT, 0
     yield
-    weak.FEW_ENTRIES = kept
+    weak.MIN_NNZ_FOR_GIANT = kept
 
 
 def fused(algorithm: Any, *arguments: Any, **options: Any) -> Any:
@@ -108,7 +109,7 @@ def test_levels_and_parents_are_the_definitions(graph, source, outside, deepest,
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_large_levels_are_searched_by_threads(count, symmetric, monkeypatch):
-    monkeypatch.setattr(search, "WORTH_THREADS", 1)
+    monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 1)
     A = network(6000, 30, symmetric=symmetric)
     hub = int(np.diff(A.indptr).argmax())
     mask = np.arange(A.nrows) % 7 != 3
@@ -132,9 +133,9 @@ def test_large_levels_are_searched_by_threads(count, symmetric, monkeypatch):
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_rows_that_follow_each_other_are_pushed_as_one_and_no_row_between(count, monkeypatch):
-    monkeypatch.setattr(search, "SMALL", 0)
-    monkeypatch.setattr(search, "LARGE", 1)
-    monkeypatch.setattr(search, "WORTH_THREADS", 1)
+    monkeypatch.setattr(search, "MIN_NNZ", 0)
+    monkeypatch.setattr(search, "LARGE_EDGES", 1)
+    monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 1)
     for seed, degree in ((1, 1), (2, 2), (3, 4)):
         A = network(400, degree, seed=seed)
         with threads(count):
@@ -151,7 +152,7 @@ def test_a_small_graph_is_searched_by_one_thread_that_pushes():
 
 
 def test_a_search_that_pauses_often_finds_the_same_levels(monkeypatch):
-    monkeypatch.setattr(search, "PAUSE", 3)
+    monkeypatch.setattr(search, "VERTICES_PER_CALL", 3)
     for A in (network(3000, 2, seed=7), network(6000, 30)):
         assert_alike(A, bfs, 0, return_parents=True)
 
@@ -185,7 +186,7 @@ def test_linear_searches_of_some_size_run_in_the_thread_that_calls(monkeypatch):
 
 
 def test_large_levels_stay_within_a_mask_on_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(search, "WORTH_THREADS", 0)
+    monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 0)
     A = network(6000, 30)
     inside = np.random.default_rng(5).random(6000) < 0.7
     inside[hub := int(np.diff(A.indptr).argmax())] = True
@@ -226,24 +227,24 @@ def test_components_of_large_graphs(count, symmetric, options):
 @pytest.mark.parametrize("fewest", [1, 4, 20])
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses(count, fewest, columns, monkeypatch):
-    limits = {"FEWEST": fewest, "FIRST_LOOK": 0, "LAST_LOOK": 1, "PAUSE": 64, "WORTH_THREADS": 1}
-    monkeypatch.setattr(reach, "PIECE", 1)
-    monkeypatch.setattr(reach, "TRIAL", 1)
+    limits = {"MIN_FOUND_VERTICES": fewest, "FIRST_LOOK_SHARE": 0, "LAST_LOOK_SHARE": 1, "VERTICES_PER_CALL": 64}
+    monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 1)
+    monkeypatch.setattr(reach, "MIN_PIECE_WORDS", 1)
+    monkeypatch.setattr(reach, "TRIAL_WORDS", 1)
     for name, value in limits.items():
         monkeypatch.setattr(strong, name, value)
     giants = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
         for module, name, values in (
-            (strong, "GIANT", [0.1, 0.5]),
-            (strong, "MANY", [0.0, 1.0]),
-            (strong, "DENSE", [0, 100]),
-            (reach, "WORTHWHILE", [0.01, 0.5, 2.0]),
+            (strong, "GIANT_SHARE", [0.1, 0.5]),
+            (strong, "MIN_REST_SHARE", [0.0, 1.0]),
+            (strong, "DENSE_DEGREE", [0, 100]),
+            (reach, "MIN_FOUND_SHARE", [0.01, 0.5, 2.0]),
             (reach, "SWEEPS", [0, 1, 8]),
-            (reach, "SPREAD", [0.0, 0.1]),
-            (reach, "SURE", [0.0, 0.75, 2.0]),
-            (reach, "RARE", [0.0, 0.1, 2.0]),
-            (reach, "FEW", [0.0, 0.5]),
+            (reach, "SEARCHED_SHARE", [0.0, 0.1]),
+            (reach, "MIN_NEW_MARKS_PER_EDGE", [0.0, 0.1, 2.0]),
+            (reach, "MAX_QUEUE_SHARE", [0.0, 0.5]),
         ):
             monkeypatch.setattr(module, name, rng.choice(values))
         A = tangled(rng)
@@ -280,18 +281,16 @@ def test_a_wide_graph_has_a_giant_that_is_found_by_sweeps_and_a_narrow_one_is_se
 @pytest.mark.parametrize("count", [1, 3])
 def test_weak_components_are_the_same_however_a_giant_is_joined(count, seen, monkeypatch):
     for module, name, value in (
-        (weak, "GRAIN", 64),
-        (weak, "SMALL", 1),
-        (giant, "WORTH_THREADS", 1),
-        (giant, "GRAIN", 1),
+        (weak, "VERTICES_AT_A_TIME", 64),
+        (dealing, "MIN_NNZ_FOR_THREADS", 1),
+        (giant, "WORDS_AT_A_TIME", 1),
+        (giant, "MIN_PIECE_WORDS", 1),
     ):
         monkeypatch.setattr(module, name, value)
-    monkeypatch.setattr(giant, "PIECE", 1)
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        monkeypatch.setattr(weak, "FEW", rng.choice([0, 150], p=[0.8, 0.2]))
-        monkeypatch.setattr(weak, "LARGEST", rng.choice([0.0, 1.0]))
-        for name in ("OPEN", "OTHERS", "NEARLY", "SEEN", "SLOW"):
+        monkeypatch.setattr(weak, "MAX_SAMPLED_ROOTS", rng.choice([0, 150], p=[0.8, 0.2]))
+        for name in ("MAX_OPEN_SHARE", "MAX_REST_SHARE", "MIN_CLOSED_SHARE"):
             monkeypatch.setattr(giant, name, rng.choice([0.0, 0.3, 1.0]))
         A = tangled(rng)
         if seen == "both ways":
@@ -305,7 +304,7 @@ def test_weak_components_are_the_same_however_a_giant_is_joined(count, seen, mon
 
 
 def test_few_entries_are_joined_by_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weak, "FEW_ENTRIES", 1 << 14)
+    monkeypatch.setattr(weak, "MIN_NNZ_FOR_GIANT", 1 << 14)
     for seed in range(60):
         A = tangled(np.random.default_rng(seed))
         np.testing.assert_array_equal(scc(A, weak=True), smallest_of_each(A, "weak"), err_msg=f"seed {seed}")
@@ -342,8 +341,8 @@ def smallest_of_each(A: Matrix, connection: str) -> np.ndarray:
 
 def test_components_beside_a_giant_are_the_definitions(monkeypatch):
     """A giant in the middle of a bow tie, with long tails, self-loops and a hub that nothing else leads to."""
-    monkeypatch.setattr(strong, "FEWEST", 256)
-    monkeypatch.setattr(strong, "LAST_LOOK", 1)
+    monkeypatch.setattr(strong, "MIN_FOUND_VERTICES", 256)
+    monkeypatch.setattr(strong, "LAST_LOOK_SHARE", 1)
     giant = network(20_000, 20, seed=4)
     n, (u, v, _) = giant.nrows, giant.to_edges()
     before, after, loop = np.arange(n, 2 * n - n % 3).reshape(3, -1)

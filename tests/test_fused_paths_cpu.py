@@ -62,9 +62,9 @@ def agree(algorithm: Any, A: Matrix, *args: Any, **kwargs: Any) -> Any:
 @pytest.fixture(params=[2, 3])
 def sharing(request: Any, monkeypatch: Any) -> Any:
     """So many threads, which share graphs of any size."""
-    monkeypatch.setattr(near_far, "SMALL", 0)
-    monkeypatch.setattr(near_far, "FEWEST", 1)
-    monkeypatch.setattr(near_far, "WORTH", 0)
+    monkeypatch.setattr(near_far, "MIN_NNZ_FOR_THREADS", 0)
+    monkeypatch.setattr(near_far, "MIN_THREADS", 1)
+    monkeypatch.setattr(near_far, "MIN_SHARED_EDGES", 0)
     with threads(request.param):
         yield request.param
 
@@ -157,19 +157,17 @@ def test_many_runs_are_one(sharing: int) -> None:
 @pytest.mark.parametrize("worth", [0, 1 << 30], ids=["shared", "alone"])
 def test_lists_that_fill_up_are_moved_together(worth: int, monkeypatch: Any) -> None:
     A = hubs("int32")
-    monkeypatch.setattr(near_far, "SMALL", 0)
-    monkeypatch.setattr(near_far, "FEWEST", 1)
-    monkeypatch.setattr(near_far, "WORTH", worth)
+    monkeypatch.setattr(near_far, "MIN_NNZ_FOR_THREADS", 0)
+    monkeypatch.setattr(near_far, "MIN_THREADS", 1)
+    monkeypatch.setattr(near_far, "MIN_SHARED_EDGES", worth)
     monkeypatch.setattr(near_far, "room_for", lambda n: n + A.longest())
     with threads(3):
         for delta in (1, 10**9):
             agree(delta_stepping, A, 0, delta=delta)
 
 
-@pytest.mark.parametrize("short", [0, 1 << 20], ids=["branches", "no branch"])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
-def test_edges_are_relaxed_with_a_branch_and_without(short: int, dtype: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(near_far, "SHORT", short)
+def test_edges_are_relaxed_up_to_the_largest_weight_and_from_full_lists(dtype: str, monkeypatch: Any) -> None:
     most = np.finfo(dtype).max if dtype.startswith("float") else np.iinfo(dtype).max
     for weights in ([most, 3, 1, 3], [most, most, 1, 3], [most - 1, 2, most, 3]):
         agree(bellman_ford, from_edges([0, 0, 1, 2], [1, 2, 2, 1], np.array(weights, dtype), shape=3), 0)
@@ -180,7 +178,6 @@ def test_edges_are_relaxed_with_a_branch_and_without(short: int, dtype: str, mon
         monkeypatch.setattr(near_far, "room_for", lambda n, A=A: n + A.longest())
         agree(delta_stepping, A, 2, delta=10**9)
         monkeypatch.undo()
-        monkeypatch.setattr(near_far, "SHORT", short)
 
 
 def test_what_is_left_to_the_definitions() -> None:

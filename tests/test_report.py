@@ -244,6 +244,7 @@ def test_the_command_names_the_folder_of_roads_where_it_is_needed(folder: Path, 
         "fused",
         "beyond",
         "parts",
+        "thresholds",
     }
 
 

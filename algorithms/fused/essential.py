@@ -22,38 +22,38 @@ from formats import Matrix
 from semiring import MONOIDS, Predicate, Semiring
 
 BYTES = 4
-"""That are kept for an edge of the matrix at most."""
+"""Maximum of bytes that are kept for an edge of the matrix."""
 
 SHARE = 0.5
-"""Of the edges that are left at most: of more the search would gain little."""
+"""Maximum share of the edges that is left: with more the search would gain little."""
 
-SMALL = 1 << 14
-"""Entries from which on it is worth it."""
+MIN_NNZ = 1 << 14
+"""Minimum of entries for the pruning to pay."""
 
-FARTHEST = 64
-"""Heaviest weights of the longest distance for which rounding is allowed for."""
+FARTHEST_WEIGHTS = 64
+"""Number of heaviest weights in the longest distance for which rounding is allowed for."""
 
 ROUNDINGS = 8
-"""Units in the last place of the farthest distance that a weight is made longer by."""
+"""Number of units in the last place of the farthest distance that a weight is made longer by."""
 
 
 def applies(A: Matrix, s: Semiring) -> bool:
-    """Are distances sums of lengths, the least of which counts, and the edges many?"""
+    """True if distances are sums of lengths, of which the least counts, and the edges are many."""
     lengths = s.add == MONOIDS["min"] and s.adds_weights and A.dtype.kind in "if"
-    return lengths and A.nnz >= SMALL and bool(s.unit(A.dtype) == 0)
+    return lengths and A.nnz >= MIN_NNZ and bool(s.unit(A.dtype) == 0)
 
 
 def allowance(dtype: np.dtype, worst: Any, s: Semiring) -> tuple[Any, Any]:
-    """(what a weight is made longer by, the farthest distance for which that is enough, the zero for any)."""
+    """Return by what a weight is made longer, and the farthest distance for which that is enough: the zero for any."""
     if dtype.kind == "i":
         return dtype.type(0), s.zero(dtype)
     with np.errstate(over="ignore"):
-        farthest = dtype.type(FARTHEST) * worst
+        farthest = dtype.type(FARTHEST_WEIGHTS) * worst
         return dtype.type(ROUNDINGS * np.finfo(dtype).eps) * farthest, farthest
 
 
 def no_detour(semiring: Semiring) -> Predicate:
-    """value no worse than row ⊗ col, of a present value: the way by the hub is no shorter than the edge."""
+    """Make the test that value is no worse than row ⊗ col, so that the way by the hub is no shorter than the edge."""
 
     def holds(i: Any, j: Any, value: Any, row: Any, col: Any) -> Any:
         zero = semiring.zero(value.dtype)

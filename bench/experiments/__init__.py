@@ -26,6 +26,7 @@ from . import (
     spmv,
     sssp_c,
     storage,
+    thresholds,
 )
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -54,6 +55,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         prepare.PREPARE,
         roofline.ROOFLINE,
         fused.FUSED,
+        thresholds.THRESHOLDS,
         copies.COPIES,
         beyond.BEYOND,
         large.LARGE,

@@ -16,7 +16,7 @@ ORDER = "seq_cst"
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Where the element lies, as a pointer to an integer of its size; indices do not count from the end."""
+    """Return a pointer to the element, as to an integer of its size; indices do not count from the end."""
     parts = context.make_array(array_type)(context, builder, array)
     pointer = builder.gep(parts.data, [index])
     bits = context.get_abi_sizeof(context.get_data_type(array_type.dtype)) * 8
@@ -24,14 +24,14 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
 
 
 def _as_bits(builder: Any, value: Any, pointer: Any) -> Any:
-    """A number as the integer that holds its bits; a Boolean as a byte."""
+    """Return a number as the integer that holds its bits; a Boolean as a byte."""
     bits = pointer.type.pointee
     return builder.zext(value, bits) if value.type == tools.ir.IntType(1) else builder.bitcast(value, bits)
 
 
 @operation
 def exchanged(typing: Any, array: Any, index: Any, expected: Any, value: Any) -> Any:
-    """x_i = value if x_i = expected, in one step; was it?"""
+    """Set x_i = value if x_i = expected, in one step; True if it was."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array_type, index_type, *_ = signature.args
@@ -45,7 +45,7 @@ def exchanged(typing: Any, array: Any, index: Any, expected: Any, value: Any) ->
 
 @operation
 def added(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """x_i += value, in one step; what x_i was."""
+    """Add a value to x_i in one step; returns the x_i before."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
@@ -56,7 +56,7 @@ def added(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @operation
 def lowered(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """x_i = min(x_i, value) of integers, in one step; what x_i was. Without a sign: -1 is the largest."""
+    """Set x_i to min(x_i, value) of integers without a sign, in one step; returns the x_i before. -1 is the largest."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
@@ -67,7 +67,7 @@ def lowered(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @operation
 def loaded(typing: Any, array: Any, index: Any) -> Any:
-    """x_i as it is now."""
+    """Load x_i as it is now."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])
@@ -78,7 +78,7 @@ def loaded(typing: Any, array: Any, index: Any) -> Any:
 
 @operation
 def stored(typing: Any, array: Any, index: Any, value: Any) -> Any:
-    """x_i = value, after everything that was written before."""
+    """Store a value as x_i after everything that was written before."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature.args[0], args[0], args[1])

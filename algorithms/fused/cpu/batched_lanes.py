@@ -3,9 +3,9 @@
     d_j = d_j ⊕ d_i ⊗ a_ij        in all lanes at once, for the vertices i that have improved in any
 
 Most paths lead by way of the hubs, so from all sources the vertices come in about one order. They are swept in this
-order, until none improves; a sweep relaxes from what has improved since it was last relaxed from. Where little has, it
-is relaxed from a queue: so the sources find their ways to the hubs. The lanes of 16 sources are relaxed at little more
-than the cost of one. They look at two to five times as many edges as one search, and give up where there are more.
+order, until none improves; a sweep relaxes from what has improved since it was last relaxed from. The first one goes
+backwards, in which the sources find their ways to the hubs. The lanes of 16 sources are relaxed at little more than the
+cost of one. They look at two to five times as many edges as one search, and give up where there are more.
 
 The order is that of degrees. Where few edges matter, see `essential`, no others are looked at, and the order is that of
 F, the distance from a hub, by which vertices are numbered. By way of the hub j is as near as D_s + F_j: what is longer
@@ -37,43 +37,37 @@ from .near_far import Essential, Rows, full_values, skewed
 from .relaxation import length, orders, passed_over
 
 LANES = 16
-"""Sources in a group at most."""
+"""Maximum of sources in a group."""
 
-FEWEST = 24
-"""Sources from which on groups are worth their numbers: below, a search after the other is as fast."""
+MIN_SOURCES = 24
+"""Minimum of sources for groups to pay: below, a search after the other is as fast."""
 
-TILE = 64
-"""Vertices whose distances are written at a time."""
+VERTICES_AT_A_TIME = 64
+"""Number of vertices whose distances are written at a time."""
 
-AHEAD = np.uintp(16)
-"""Edges from one to that whose head's row is fetched meanwhile."""
+EDGES_AHEAD = np.uintp(16)
+"""Edges between one and that whose head's row is prefetched."""
 
-SMALL = 1 << 14
-"""Entries from which on lanes are worth it."""
+MIN_NNZ = 1 << 14
+"""Minimum of entries for lanes to pay."""
 
-QUEUE = 1 << 10
-"""Vertices in the queue at most: of more, those that have improved are swept."""
-
-FEW = 256
-"""Vertices up to which a queue is better than a sweep."""
-
-MOST = 8
-"""Times that an edge is looked at, on average, before lanes are given up: a search looks at each once at most."""
+MAX_LOOKS_PER_EDGE = 8
+"""Mean number of looks at an edge before lanes are given up: a search looks at each once at most."""
 
 ONE, TWO = np.uintp(1), np.uintp(2)
 
 
 APART: Fact[bool] = Fact("sources side by side share too little")
-"""Given: the semiring."""
+"""The fact is kept for a semiring."""
 
 
 def suits(A: CSR, s: Semiring) -> bool:
-    """Has A hubs, and have lanes not been given up before?"""
-    return A.nnz >= SMALL and skewed(A) and A.dtype.kind != "b" and vectorizes(s) and not A.keeps(APART, s)
+    """True if A has hubs, and lanes have not been given up before."""
+    return A.nnz >= MIN_NNZ and skewed(A) and A.dtype.kind != "b" and vectorizes(s) and not A.keeps(APART, s)
 
 
 def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semiring, found: Essential | None) -> Any:
-    """Fill some rows of d; (which are done, by row the farthest distance, vertices and edges relaxed).
+    """Fill some rows of d; returns which are done, by row the farthest distance, and vertices and edges relaxed.
 
     found: the edges that matter, with a hub that the sources lead to. A row whose farthest distance is beyond
     `found.farthest` is not right.
@@ -81,7 +75,7 @@ def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semi
     threads = get_threads()
     graph = in_order(A) if found is None else numbered(found)
     settle, write, zero = settling(s, A.dtype, found is not None), writing(s, A.dtype), s.zero(A.dtype)
-    edges, most = (graph.rows, graph.order, graph.bounds), MOST * (graph.rows[1].size + graph.size)
+    edges, most = (graph.rows, graph.order, graph.bounds), MAX_LOOKS_PER_EDGE * (graph.rows[1].size + graph.size)
     starts, counts = np.array(sources, np.int64)[rows], np.zeros((len(rows), 2), np.int64)
     farthest, done = np.full(len(rows), s.unit(A.dtype), A.dtype), np.zeros(len(rows), bool)
     each = min(LANES, -(-len(rows) // threads))
@@ -90,7 +84,6 @@ def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semi
 
     def piece(_: int, __: int) -> None:
         x, flags = np.empty(graph.size * LANES, A.dtype), np.zeros(graph.size, np.uint8)
-        queue = np.empty(QUEUE, np.int64)
         while (number := take(taken)) < len(groups):
             part = slice(*groups[number])
             few, hub, far = starts[part], np.zeros(LANES, A.dtype), np.full(LANES, s.unit(A.dtype), A.dtype)
@@ -98,7 +91,7 @@ def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semi
                 hub[: few.size] = found.to_hub[few]
             x.fill(zero)
             places = few if found is None else graph.place[few]
-            if settle(edges, x, hub, places, (flags, queue), counts[part.start], most):
+            if settle(edges, x, hub, places, flags, counts[part.start], most):
                 write(x, graph.place, few, np.array(rows[part], np.int64), d, far)
                 farthest[part], done[part] = far[: few.size], True
             else:
@@ -109,14 +102,14 @@ def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semi
 
 
 def bytes_needed(A: CSR, k: int) -> int:
-    """What k sources take: the lanes of each thread, and the numbered edges or the order."""
-    lanes = (A.nrows * (LANES * A.dtype.itemsize + 1) + 8 * QUEUE) * min(get_threads(), -(-k // LANES))
+    """Bytes that k sources take: the lanes of each thread, and the numbered edges or the order."""
+    lanes = A.nrows * (LANES * A.dtype.itemsize + 1) * min(get_threads(), -(-k // LANES))
     return lanes + BYTES * A.nnz + A.nrows * (A.indptr.itemsize + 2 * A.indices.itemsize + 24)
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Edges, and the vertices in the order of the sweeps.
+    """A graph's edges, and its vertices in the order of the sweeps.
 
     place: (n,), each vertex's number in `rows`; () where it has its own.  size: how many vertices have numbers; others
     have larger ones.  bounds: F and `useful` of each, side by side.
@@ -130,7 +123,7 @@ class Graph:
 
 
 def in_order(A: CSR) -> Graph:
-    """All edges, and the vertices in the order of their degrees, the largest first."""
+    """Return all edges, and the vertices in the order of their degrees, the largest first."""
     degrees, most = np.diff(A.indptr), (1 << 16) - 1
     order = np.argsort((most - np.minimum(degrees, most)).astype(np.uint16), kind="stable")
     order = order.astype(A.indices.dtype)
@@ -138,7 +131,7 @@ def in_order(A: CSR) -> Graph:
 
 
 def numbered(found: Essential) -> Graph:
-    """The edges that matter, their vertices numbered by F, those first that improve others."""
+    """Number the vertices of the edges that matter by F, those first that improve others."""
     indptr, indices, values = found.rows
     last, ends = np.uint16((1 << 16) - 1), indptr[1:] > indptr[:-1]
     ends[indices] = True
@@ -159,13 +152,13 @@ def numbered(found: Essential) -> Graph:
 
 @compiled
 def take(taken):
-    """The number of a group that nobody has taken."""
+    """Take the number of a group that nobody has taken."""
     return added(taken, 0, 1)
 
 
 @compiled
 def renumber(rows, order, place, new):
-    """The rows of the vertices in `order`, with their heads' new numbers."""
+    """Write the rows of the vertices in `order`, with their heads' new numbers."""
     (indptr, indices, values), (starts, heads, lengths), count = rows, new, np.uintp(0)
     for i in range(order.size):
         ahead = np.uintp(indptr[np.uintp(order[min(i + 8, order.size - 1)])])
@@ -181,21 +174,21 @@ def renumber(rows, order, place, new):
 
 @lru_cache(maxsize=64)
 def writing(semiring: Semiring, dtype: np.dtype) -> Any:
-    """What writes lanes, for a semiring and a dtype."""
+    """Make the loop that writes lanes, for a semiring and a dtype."""
     zero, unit = semiring.zero(dtype), semiring.unit(dtype)
     better_than, _ = orders(semiring)
     farther = across(lambda most, y: y if (y != zero) & better_than(most, y) else most, 2, LANES)
 
     @compiled
     def write(x, place, sources, rows, d, farthest):
-        """Lanes to rows of d, and the farthest distance of each lane."""
+        """Write lanes to rows of d, and the farthest distance of each lane."""
         (k, n), size = d.shape, x.size // LANES
         flat = d.reshape(k * n)
         for v in range(size):
             farther(farthest, 0, x, v * LANES)
-        for start in range(0, n, TILE):
-            stop = min(start + TILE, n)
-            for v in range(stop, min(stop + TILE, n) if place.size else stop):
+        for start in range(0, n, VERTICES_AT_A_TIME):
+            stop = min(start + VERTICES_AT_A_TIME, n)
+            for v in range(stop, min(stop + VERTICES_AT_A_TIME, n) if place.size else stop):
                 prefetched(x, min(np.intp(place[v]), size - 1) * LANES)
             for lane in range(rows.size):
                 row = rows[lane] * n
@@ -210,17 +203,17 @@ def writing(semiring: Semiring, dtype: np.dtype) -> Any:
 
 @lru_cache(maxsize=64)
 def settling(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
-    """The sweeps for a semiring and a dtype.  bounded: are there D, F and `useful`?"""
+    """Make the sweeps for a semiring and a dtype.  bounded: True if there are D, F and `useful`."""
     unit = semiring.unit(dtype)
     relax, room = relaxing(semiring, dtype, bounded), on_stack(LANES)
 
     @compiled
-    def settle(graph, x, to_hub, sources, lists, counts, most):
-        """Relax until nothing improves; False, with the work undone, once more than `most` edges were looked at.
+    def settle(graph, x, to_hub, sources, flags, counts, most):
+        """Sweep until nothing improves; False, with the work undone, once more than `most` edges were looked at.
 
-        graph: rows, order and bounds of a `Graph`.  lists: flags of who has improved, zeros, and room for a queue.
+        graph: rows, order and bounds of a `Graph`.  flags: zeros, and of vertices that have improved ones.
         """
-        (rows, order, bounds), (flags, queue), left, tail = graph, lists, 0, 0
+        (rows, order, bounds), left = graph, 0
         indptr = rows[0]
         hub, found = room(x), room(np.zeros(1, np.int32))
         for lane in range(LANES):
@@ -233,29 +226,13 @@ def settling(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
                 flags[v] = 1
         backwards, last = True, order.size - 1
         while left and counts[0] + counts[1] <= most and not interrupted():
-            few, head, place = left <= FEW and not backwards, tail, 0
-            if few:
-                for i in range(order.size):
-                    if flags[np.uintp(order[i])]:
-                        queue[tail & (QUEUE - 1)] = order[i]
-                        tail += 1
-            while True:
+            for place in range(order.size):
+                u = np.uintp(order[last - place if backwards else place])
+                if not flags[u]:
+                    continue
                 if interrupted():
                     break
-                if few:
-                    if head == tail or tail - head > QUEUE or counts[0] + counts[1] > most:
-                        break
-                    u = np.uintp(queue[head & (QUEUE - 1)])
-                    head += 1
-                else:
-                    while place <= last and not flags[np.uintp(order[last - place if backwards else place])]:
-                        place += 1
-                    if place > last:
-                        break
-                    u = np.uintp(order[last - place if backwards else place])
-                end = relax(rows, bounds, x, hub, found, lists, tail, u)
-                left += end - tail - 1
-                tail = end
+                left += relax(rows, bounds, x, hub, found, flags, u) - 1
                 counts[0] += 1
                 counts[1] += np.int64(indptr[u + ONE]) - np.int64(indptr[u])
             backwards = False
@@ -267,7 +244,7 @@ def settling(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
 
 
 def relaxing(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
-    """What relaxes from a vertex."""
+    """Make the function that relaxes from a vertex."""
     convert, (better_than, no_worse_than) = dtype.type, orders(semiring)
     lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
 
@@ -289,13 +266,13 @@ def relaxing(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
     lead_on = across(led_on, 3, LANES)
 
     @inlined
-    def relax(rows, bounds, x, hub, found, lists, tail, u):
-        """Relax from a vertex, and queue those that are flagged by it; where the queue ends."""
-        (indptr, indices, values), (flags, queue), at = rows, lists, np.intp(u) * LANES
+    def relax(rows, bounds, x, hub, found, flags, u):
+        """Relax from a vertex, flag those that improve, and count the new flags."""
+        (indptr, indices, values), count, at = rows, 0, np.intp(u) * LANES
         last = np.uintp(indices.size - 1)
         flags[u] = 0
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + ONE])):
-            ahead = np.intp(indices[min(e + AHEAD, last)])
+            ahead = np.intp(indices[min(e + EDGES_AHEAD, last)])
             prefetched(x, ahead * LANES)
             v = np.uintp(indices[e])
             to = np.intp(v) * LANES
@@ -314,8 +291,7 @@ def relaxing(semiring: Semiring, dtype: np.dtype, bounded: bool) -> Any:
                 if total(found, 0, LANES) == 0:
                     continue
             flags[v] = 1
-            queue[tail & (QUEUE - 1)] = v
-            tail += 1
-        return tail
+            count += 1
+        return count
 
     return relax

@@ -33,7 +33,7 @@ from .atomics import added
 from .distances import planned
 from .label_correcting import by_queue
 from .near_far import (
-    LISTS,
+    LISTS_PER_THREAD,
     Essential,
     Plan,
     cannot_overflow,
@@ -45,11 +45,11 @@ from .near_far import (
     threads_for,
 )
 
-WORTH_THREADS = 1 << 19
-"""Entries by sources from which on threads share the sources."""
+MIN_WORK_FOR_THREADS = 1 << 19
+"""Minimum of entries times sources for threads to share the sources."""
 
-SHARED = 2
-"""Sources for each thread below which threads had better share each search, where they do."""
+MIN_SOURCES_PER_THREAD = 2
+"""Minimum of sources for each thread: with fewer, threads that can had better share each search."""
 
 
 def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delta: Any) -> Any:
@@ -57,7 +57,7 @@ def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delt
     d, _ = rows
     if gains_by_length(A, s):
         return by_queues(A, sources, d, s, until)
-    if threads_for(A) > 1 and len(sources) * SHARED < get_threads():
+    if threads_for(A) > 1 and len(sources) * MIN_SOURCES_PER_THREAD < get_threads():
         return Declined("all threads share each search")
     searches, plan = Searches(A, sources, d, s, until), planned(A, sources, s, until, delta)
     farthest = searches.run_all(plan)
@@ -71,7 +71,7 @@ def each(A: CSR, sources: list[int], rows: Rows, s: Semiring, until: Until, delt
 
 
 def by_queues(A: CSR, sources: list[int], d: np.ndarray, s: Semiring, until: Until) -> Any:
-    """Likewise where paths gain by length; `Declined` if one of the searches must be told about, as of a cycle."""
+    """Fill the rows where paths gain by length; `Declined` if a search must be told about, as of a cycle."""
     if until.limit is not None or until.target is not None:
         return Declined("paths gain by length, and may lead back within a bound")
     exact, left = np.zeros(len(sources), bool), list[int]()
@@ -95,11 +95,11 @@ def by_queues(A: CSR, sources: list[int], d: np.ndarray, s: Semiring, until: Unt
 
 
 def bytes_needed(A: CSR, k: int) -> int:
-    """What k searches take beside their rows: lists of each thread, or a queue and a tree, or lanes."""
-    lists = LISTS * room_for(A.nrows) * (A.indices.itemsize + A.dtype.itemsize)
+    """Bytes that k searches take beside their rows: lists of each thread, or a queue and a tree, or lanes."""
+    lists = LISTS_PER_THREAD * room_for(A.nrows) * (A.indices.itemsize + A.dtype.itemsize)
     tree = (A.nrows + 1) * (5 * A.indices.itemsize + 2 * A.dtype.itemsize + 9)
     lists = min(get_threads(), k) * max(lists, tree)
-    return lists + (batched_lanes.bytes_needed(A, k) if k >= batched_lanes.FEWEST and skewed(A) else 0)
+    return lists + (batched_lanes.bytes_needed(A, k) if k >= batched_lanes.MIN_SOURCES and skewed(A) else 0)
 
 
 class Searches:
@@ -110,11 +110,11 @@ class Searches:
         self.zero = s.zero(A.dtype)
         self.limit = self.zero if until.limit is None else until.limit
         self.target = -1 if until.target is None else until.target
-        self.threads = min(get_threads(), len(sources)) if A.nnz * len(sources) >= WORTH_THREADS else 1
+        self.threads = min(get_threads(), len(sources)) if A.nnz * len(sources) >= MIN_WORK_FOR_THREADS else 1
         self.counts, self.schedule = np.zeros(4, np.int64), "a search for each thread"
 
     def run_all(self, plan: Plan) -> np.ndarray:
-        """Fill all rows, along the edges that matter as far as these are enough; by row, what no distance exceeds."""
+        """Fill all rows, along the edges that matter where these are enough; returns a bound on each's distances."""
         found, every = plan.essential, range(len(self.sources))
         if found is None:
             farthest, left = self.side_by_side([*every], None)
@@ -130,10 +130,10 @@ class Searches:
         return farthest
 
     def side_by_side(self, rows: list[int], found: Essential | None) -> tuple[np.ndarray, list[int]]:
-        """Fill rows by lanes, if they are many in a graph with hubs; (by row the farthest distance, what is left)."""
+        """Fill rows by lanes, if many in a graph with hubs; returns each's farthest distance, and what is left."""
         A, s, farthest = self.A, self.s, np.full(len(self.sources), self.zero, self.A.dtype)
         whole = self.limit == self.zero and self.target < 0
-        if not whole or len(rows) < batched_lanes.FEWEST or not batched_lanes.suits(A, s):
+        if not whole or len(rows) < batched_lanes.MIN_SOURCES or not batched_lanes.suits(A, s):
             return farthest, rows
         done, farthest[rows], *counts = batched_lanes.by_lanes(A, self.sources, rows, self.d, s, found)
         self.schedule = "a lane for each source"
@@ -141,7 +141,7 @@ class Searches:
         return farthest, [row for row, is_done in zip(rows, done.tolist(), strict=True) if not is_done]
 
     def run(self, rows: Sequence[int], plan: Plan) -> np.ndarray:
-        """Fill some rows; for each, what no distance that was relaxed from is worse than, and the zero for others."""
+        """Fill some rows; returns for each a bound on the distances that were relaxed from, and the zero for others."""
         A, s, found, stepped = self.A, self.s, plan.essential, plan.delta is not None
         tops, taken = np.full(len(self.sources), self.zero, A.dtype), np.zeros(1, np.int64)
         loop, unit = searching(s, A.dtype, stepped), s.unit(A.dtype)
@@ -166,12 +166,12 @@ class Searches:
         return tops
 
     def bounds(self, tops: np.ndarray) -> np.ndarray:
-        """By row, what no distance is worse than."""
+        """Return a bound on the distances of each row."""
         with np.errstate(over="ignore"):
             return self.s.mul(tops, np.full_like(tops, heaviest(self.A, self.s)))
 
     def not_near(self, farthest: np.ndarray, found: Essential) -> list[int]:
-        """The rows that are to be found along all edges; of others, `farthest` is made no worse than `found` allows."""
+        """Return the rows to be found along all edges; for others, make `farthest` no worse than `found` allows."""
         far = []
         for row, source in enumerate(self.sources):
             if farthest[row] >= found.farthest and found.serves(source):
@@ -184,7 +184,7 @@ class Searches:
 
 @lru_cache(maxsize=64)
 def searching(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Any:
-    """What a thread does, for a semiring and a dtype."""
+    """Make the loop of a thread, for a semiring and a dtype."""
     from semiring.cpu.kernels import compiled
 
     from .relaxation import search
@@ -193,7 +193,7 @@ def searching(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Any:
 
     @compiled
     def searches(matrix, each, target, ends, lists, taken, counts):
-        """Searches that nobody has taken, until there are none, or counts[0, 0] says that a law must be broken.
+        """Run searches that nobody has taken, until there are none, or counts[0, 0] says that a law must be broken.
 
         matrix: (rows, (`useful` and D, or nothing)).  each: (rows to be filled, sources, distances, tops).  ends:
         (limit, Δ, the first top, a D that leads nowhere).  counts: of one search, and of all.

@@ -29,31 +29,31 @@ from . import trees
 from .essential import edges_for
 
 LANES = 16
-"""Sources in a group at most."""
+"""Maximum of sources in a group."""
 
-FEWEST = 4
-"""Sources from which on a pass for all of them is worth it."""
+MIN_SOURCES = 4
+"""Minimum of sources for a pass over all of them to pay."""
 
-TILE = 64
-"""Vertices whose rows are turned at a time."""
+VERTICES_AT_A_TIME = 64
+"""Number of vertices whose rows are turned at a time."""
 
-AHEAD = np.uintp(12)
-"""Edges from one to that whose head's row is fetched meanwhile."""
+EDGES_AHEAD = np.uintp(12)
+"""Edges between one and that whose head's row is prefetched."""
 
-LATER = 48
-"""Bytes a vertex that later rounds take."""
+LATER_BYTES_PER_VERTEX = 48
+"""Bytes for each vertex that later rounds take."""
 
-WORTH_THREADS = 1 << 19
-"""Entries by sources from which on threads share them."""
+MIN_WORK_FOR_THREADS = 1 << 19
+"""Minimum of entries times sources for threads to share the sources."""
 
 
 def together(A: CSR, sources: list[int], rows: Rows, s: Semiring) -> Any:
     """Fill rows of parents by rows of settled distances; `Declined` if these are no fixpoint."""
     if gains_by_length(A, s):
         return Declined("paths gain by length")
-    threads = get_threads() if A.nnz * len(sources) >= WORTH_THREADS else 1
+    threads = get_threads() if A.nnz * len(sources) >= MIN_WORK_FOR_THREADS else 1
     each = min(LANES, -(-len(sources) // threads))
-    if each < FEWEST or A.dtype.kind == "b" or not vectorizes(s):
+    if each < MIN_SOURCES or A.dtype.kind == "b" or not vectorizes(s):
         each = 1
     found, left = Trees(A, sources, rows, s), [0] * len(sources)
     pieces = [(start, min(start + each, len(sources))) for start in range(0, len(sources), each)]
@@ -72,9 +72,9 @@ def together(A: CSR, sources: list[int], rows: Rows, s: Semiring) -> Any:
 
 
 def bytes_needed(A: CSR, k: int) -> int:
-    """What the trees of k sources take beside their rows: each thread's lanes, and the lists of the later rounds."""
+    """Bytes that the trees of k sources take beside their rows: each thread's lanes, and lists of the later rounds."""
     lanes = LANES * (A.dtype.itemsize + index_dtype(A.nrows).itemsize)
-    return min(get_threads(), k) * A.nrows * (lanes + LATER)
+    return min(get_threads(), k) * A.nrows * (lanes + LATER_BYTES_PER_VERTEX)
 
 
 class Trees:
@@ -85,12 +85,12 @@ class Trees:
         self.zero = s.zero(A.dtype)
 
     def room(self) -> tuple[np.ndarray, np.ndarray]:
-        """A thread's distances and parents, by vertices and lanes."""
+        """Make room for a thread's distances and parents, by vertices and lanes."""
         size = self.A.nrows * LANES
         return np.empty(size, self.A.dtype), np.empty(size, self.parents.dtype)
 
     def group(self, start: int, stop: int, room: Any) -> list[int]:
-        """Fill the parents of a group of sources; of each, how many vertices are without one."""
+        """Fill the parents of a group of sources; returns how many vertices of each are without one."""
         (d, parents), few, (gather, sweep, scatter) = room, self.sources[start:stop], loops(self.s, self.A.dtype)
         unsigned = parents.view(np.uint32 if parents.itemsize == 4 else np.uint64)
         farthest, waiting = np.full(LANES, self.s.unit(self.A.dtype)), np.zeros(LANES, np.int32)
@@ -102,7 +102,7 @@ class Trees:
         return [self.later(start + lane, edges) if count > 1 else 0 for lane, count in enumerate(waiting[: len(few)])]
 
     def alone(self, i: int) -> int:
-        """Fill the parents of one source; how many vertices are without one."""
+        """Fill the parents of one source; returns how many vertices are without one."""
         row_round, _, _ = trees.loops(self.s, self.A.dtype)
         d, parent = self.d[i], self.parents[i]
         edges = edges_for(self.A, [self.sources[i]], trees.farthest(d, self.s), self.s)
@@ -112,7 +112,7 @@ class Trees:
         return self.later(i, edges)
 
     def later(self, i: int, edges: Any) -> int:
-        """The rounds after the first for one source; how many vertices are without a parent."""
+        """Run the rounds after the first for one source; returns how many vertices are without a parent."""
         _, later_rounds, hanging = trees.loops(self.s, self.A.dtype)
         source, d, parent = self.sources[i], self.d[i], self.parents[i]
         parent[source] = -1
@@ -122,7 +122,7 @@ class Trees:
 
 @lru_cache(maxsize=64)
 def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
-    """(rows of distances to lanes, the sweep over the edges, lanes to rows of parents)."""
+    """Make three loops: rows of distances to lanes, the sweep over the edges, and lanes to rows of parents."""
     from semiring.cpu.lanes import across, on_stack, prefetched
 
     from .relaxation import length, orders
@@ -141,13 +141,13 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
 
     @compiled
     def gather(rows, d, farthest):
-        """farthest: the largest distance in each lane."""
+        """Write rows of distances to lanes.  farthest: becomes the largest distance in each lane."""
         k, n = rows.shape
         flat, most = rows.reshape(k * n), room(d)
         for lane in range(LANES):
             most[lane] = farthest[lane]
-        for start in range(0, n, TILE):
-            stop = min(start + TILE, n)
+        for start in range(0, n, VERTICES_AT_A_TIME):
+            stop = min(start + VERTICES_AT_A_TIME, n)
             for lane in range(LANES):
                 for v in range(start, stop):
                     d[v * LANES + lane] = flat[lane * n + v] if lane < k else zero
@@ -158,13 +158,13 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
 
     @compiled
     def sweep(edges, d, parents):
-        """The smallest parents.  parents: without a sign, so that none is the largest."""
+        """Find the smallest parents.  parents: without a sign, so that none is the largest."""
         indptr, indices, values = edges
         last = np.uintp(max(indices.size, 1) - 1)
         for i in range(indptr.size - 1):
             me = parents.dtype.type(i)
             for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + 1])):
-                ahead = np.intp(indices[min(e + AHEAD, last)]) * LANES
+                ahead = np.intp(indices[min(e + EDGES_AHEAD, last)]) * LANES
                 prefetched(d, ahead)
                 prefetched(parents, ahead)
                 to = np.intp(indices[e]) * LANES
@@ -172,11 +172,11 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
 
     @compiled
     def scatter(parents, d, waiting, out):
-        """waiting: of each lane, how many vertices are reached and without a parent, the source among them."""
+        """Write lanes to rows.  waiting: becomes each lane's number of reached vertices without a parent."""
         k, n = out.shape
         flat, none = out.reshape(k * n), ~parents.dtype.type(0)
-        for start in range(0, n, TILE):
-            stop = min(start + TILE, n)
+        for start in range(0, n, VERTICES_AT_A_TIME):
+            stop = min(start + VERTICES_AT_A_TIME, n)
             for v in range(start, stop):
                 wait(waiting, 0, parents, v * LANES, d, v * LANES, none)
             for lane in range(k):

@@ -29,21 +29,22 @@ from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import cut, get_threads, run, share
 
-from .bfs_order import SHORT
+SHORT_NNZ = 8
+"""Entries of a row on average below which nothing branches."""
 
-ALONE = 1 << 14
-"""Edges looked at in all below which one thread does it."""
+MIN_EDGES_FOR_THREADS = 1 << 14
+"""Minimum of edges looked at in all for several threads."""
 
-MOST_PACKED = 1 << 31
-"""Vertices of which two are put into one number of 64 bits."""
+MAX_PACKED_VERTICES = 1 << 31
+"""Maximum of vertices for two to be put into one number of 64 bits."""
 
-AT_ONCE = 64
-"""Sources from which a thread looks without asking Python, which would let another thread wait."""
+SOURCES_PER_CALL = 64
+"""Number of sources of one compiled call: a call of Python's would let another thread wait."""
 
 PARTS = 32
-"""Parts of which the sums are added one after the other, unless each has `AT_ONCE` sources, or is small work."""
+"""Parts whose sums are added one after the other, unless each has `SOURCES_PER_CALL` sources, or is small work."""
 
-ROOM = 1 << 25
+ROOM_BYTES = 1 << 25
 """Bytes of sums of parts that are kept at a time, if threads do not need more."""
 
 
@@ -52,7 +53,7 @@ def dependencies(A: CSR, sources: list[int], weighted: bool, endpoints: bool) ->
     starts, total = np.array(sources, np.int64), np.zeros(A.nrows)
     if not sources:
         return total
-    count = get_threads() if len(sources) * (A.nnz + A.nrows) > ALONE else 1
+    count = get_threads() if len(sources) * (A.nnz + A.nrows) > MIN_EDGES_FOR_THREADS else 1
     threads = [_Thread(A, endpoints) for _ in range(min(count, len(sources)))]
     if not weighted:
         _sum_up(total, threads, _Thread.unweighted, starts)
@@ -70,9 +71,9 @@ def _sum_up(total: np.ndarray, threads: list[_Thread], work: Callable[..., None]
     Which parts there are, and their order in the sum, does not hang on the number of threads, nor do the last bits.
     """
     A, step, count = threads[0].A, len(threads), len(sources[0])
-    each = max(min(-(-count // PARTS), AT_ONCE), ALONE // (A.nnz + A.nrows + 1))
+    each = max(min(-(-count // PARTS), SOURCES_PER_CALL), MIN_EDGES_FOR_THREADS // (A.nnz + A.nrows + 1))
     parts = [slice(first, first + each) for first in range(0, count, each)]
-    rounds = max(1, ROOM // (step * total.nbytes + 1))  # in which each thread has a part
+    rounds = max(1, ROOM_BYTES // (step * total.nbytes + 1))  # in which each thread has a part
     sums = np.zeros((min(len(parts), rounds * step), total.size))
     at_once, free = len(sums), list(threads)
     for first in range(0, len(parts), at_once):
@@ -93,7 +94,7 @@ def _sum_up(total: np.ndarray, threads: list[_Thread], work: Callable[..., None]
 
 
 class _Thread:
-    """What a thread works with, and the sums of the part that it looks at."""
+    """The arrays of one thread, and the sums of the part that it looks at."""
 
     def __init__(self, A: CSR, endpoints: bool) -> None:
         self.A, self.endpoints = A, endpoints
@@ -103,26 +104,26 @@ class _Thread:
         self.level = np.full(n, -1, np.int32)
 
     def unweighted(self, sources: np.ndarray) -> None:
-        """Add those of some sources, by levels."""
+        """Add the sums of some sources, by levels."""
         A, n = self.A, self.A.nrows
         rows, level, by_levels = (A.indptr, A.indices), self.level, _by_levels
         state: tuple[np.ndarray, ...] = (self.order, self.leads, self.paths, self.share, self.total)
-        if A.nnz < SHORT * n and n < MOST_PACKED:
+        if A.nnz < SHORT_NNZ * n and n < MAX_PACKED_VERTICES:
             edges, inverse = self.listed
             by_levels, state = (
                 _by_levels_of_short_rows,
                 (self.order, edges, self.paths, inverse, self.share, self.total),
             )
-        for first in range(0, sources.size, AT_ONCE):
-            by_levels(rows, level, state, sources[first : first + AT_ONCE], self.endpoints)
+        for first in range(0, sources.size, SOURCES_PER_CALL):
+            by_levels(rows, level, state, sources[first : first + SOURCES_PER_CALL], self.endpoints)
 
     @cached_property
     def listed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Room for the edges of shortest paths, and for 1 / σ."""
+        """Make room for the edges of shortest paths, and for 1 / σ."""
         return np.empty(self.A.nnz + 1, np.uintp), np.empty(self.A.nrows)
 
     def weighted(self, rows: np.ndarray, led: np.ndarray) -> None:
-        """Add those of some rows of distances."""
+        """Add the sums of some rows of distances."""
         A, state = self.A, (self.order, self.leads, self.paths, self.share, self.total, self.level)
         never, exact = MinPlus.zero(A.dtype), exact_below(A)
         for d, reached in zip(rows, led, strict=True):
@@ -193,7 +194,10 @@ def _by_levels(rows, level, state, sources, endpoints):
 
 @compiled
 def _by_levels_of_short_rows(rows, level, state, sources, endpoints):
-    """level: -1, and paths: 0, both again in the end.  edges: those of shortest paths, (u, v) in one number."""
+    """Sum by levels without a branch.
+
+    level: -1, and paths: 0, both again in the end.  edges: those of shortest paths, (u, v) in one number.
+    """
     (indptr, indices), (order, edges, paths, inverse, share, total) = rows, state
     one, half = np.uintp(1), np.uintp(32)
     low = (one << half) - one
@@ -233,7 +237,10 @@ def _by_levels_of_short_rows(rows, level, state, sources, endpoints):
 
 @compiled
 def _by_distances(rows, distance, never, exact, state, count, endpoints):
-    """order: sorted by distances; of equally far ones come those that nearer ones lead to, then round by round."""
+    """Sum by distances.
+
+    order: sorted by distances; of equally far ones come those that nearer ones lead to, then round by round.
+    """
     (indptr, indices, weights), (order, leads, paths, share, total, rounds) = rows, state
     one, far = np.uintp(1), distance[np.uintp(order[np.uintp(count - 1)])]
     end = 0 if far >= exact else count

@@ -26,34 +26,31 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
-from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import get_threads, run
+from semiring.cpu.threads import run
 from semiring.verbs.explanation import details
 
 from .atomics import added, lowered, prefetched
+from .dealing import deal, dealt, threads_for
 from .words import as_words, bits_set, listed, lowest_bit
 
-LARGE = 1 << 16
-"""Edges of a level from which on it is worth handing to threads."""
+LARGE_EDGES = 1 << 16
+"""Minimum of edges for a level to be handed to threads."""
 
-SMALL = 1 << 17
-"""Entries of a matrix below which all levels are pushed in one loop: to choose takes longer."""
+MIN_NNZ = 1 << 17
+"""Minimum of entries for large levels: below, all are pushed in one loop, as to choose takes longer."""
 
-WORTH_THREADS = 1 << 20
-"""Entries of a matrix below which one thread is faster than several."""
+VERTICES_PER_CALL = 1 << 24
+"""Number of vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
 
-PAUSE = 1 << 24
-"""Vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
+ITEMS_AT_A_TIME = 64
+"""Number of frontier vertices, or words of a bitmap, that a thread takes at a time."""
 
-GRAIN = 64
-"""Frontier vertices, and words of a bitmap, that a thread takes at a time."""
-
-AHEAD = np.uintp(16)
-"""Places in the queue from one to that whose row is fetched meanwhile."""
+VERTICES_AHEAD = np.uintp(16)
+"""Places in the queue between one and that whose row is prefetched."""
 
 BEGIN, END, LEVEL, UNEXPLORED, EDGES, TARGET = range(6)
-"""What a search knows at a level: the frontier's part of the queue, its level, and, where they are counted, the edges
+"""Places in the state of a search: the frontier's part of the queue, its level, and, where they are counted, the edges
 that no large frontier has had yet and those of this one. The target is the vertex to stop at, or -1."""
 
 
@@ -66,7 +63,7 @@ def search(
     return_parents: bool,
     target: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """(levels, parents) from one source, as `algorithms.bfs.search` has them."""
+    """Return levels and parents from one source, as `algorithms.bfs.search` has them."""
     level = np.empty(A.nrows, np.int32)
     parent = np.empty(A.nrows if return_parents else 0, index_dtype(A.nrows))
     done = fill(A, source, level, parent, outside, how, deepest, target)
@@ -84,10 +81,10 @@ def fill(
     deepest: int | None,
     target: int | None = None,
 ) -> _Search:
-    """Write the levels and, if there is room for them, the parents; the search, which knows what it has done."""
+    """Write the levels and, if there is room for them, the parents; returns the search with what it has done."""
     level.fill(-1)
     parent.fill(-1)
-    how = how if A.nnz < SMALL else how.for_matrix(A)
+    how = how if A.nnz < MIN_NNZ else how.for_matrix(A)
     done = _Search(A, level, parent, how, A.nrows if deepest is None else min(deepest, A.nrows))
     done.state[TARGET] = -1 if target is None else target
     if outside is not None:
@@ -107,11 +104,11 @@ class _Search:
         self.masked = False
         self.state = np.zeros(6, np.int64)
         self.pushed = self.pulled = 0
-        self.threads = get_threads() if A.nnz >= WORTH_THREADS else 1
+        self.threads = threads_for(A.nnz)
         self.seen: np.ndarray | None = None  # made at the first large level, and again where small ones came between
 
     def run(self, source: int) -> None:
-        """Levels from `source`; returns when nothing is left to find, or the deepest level or the target is."""
+        """Find levels from `source`, until nothing is left to find, or the deepest level or the target is."""
         self.level[source], self.queue[0] = 0, source
         self.state[:TARGET] = 0, 1, 0, self.A.nnz, 0
         pulling = False
@@ -129,12 +126,12 @@ class _Search:
                 self.push()
 
     def arrived(self) -> bool:
-        """Has the target a level?"""
+        """True if the target has a level."""
         target = int(self.state[TARGET])
         return target >= 0 and bool(self.level[target] >= 0)
 
     def pulls(self, pulling: bool) -> bool:
-        """Is the next step a pull? By the rule of `Direction.pulls`."""
+        """True if the next step is a pull, by the rule of `Direction.pulls`."""
         if self.how.choice != "auto":
             return self.how.choice == "pull"
         if pulling:
@@ -144,17 +141,17 @@ class _Search:
     def small_levels(self) -> None:
         """Push until a level is large enough for threads, or for pulling."""
         A, before = self.A, int(self.state[LEVEL])
-        widest = 0 if A.nnz < SMALL else A.keep(LONGEST, lambda: int(_widest(A.indptr)), 0)  # of 0 no level is large
+        widest = 0 if A.nnz < MIN_NNZ else A.keep(LONGEST, lambda: int(_widest(A.indptr)), 0)  # of 0 no level is large
         alpha = float(self.how.alpha) if self.how.choice == "auto" else 0.0
         parts = (A.indptr, A.indices), (self.level, self.parent, self.queue), self.state
-        while _small_levels(*parts, self.deepest, widest, LARGE, alpha, int(self.state[END]) + PAUSE):
+        while _small_levels(*parts, self.deepest, widest, LARGE_EDGES, alpha, int(self.state[END]) + VERTICES_PER_CALL):
             pass
         if self.state[LEVEL] != before:
             self.pushed += int(self.state[LEVEL]) - before
             self.seen = None
 
     def visited(self) -> np.ndarray:
-        """The bitmap of the vertices that have a level, or are not to get one."""
+        """Return the bitmap of the vertices that have a level, or are not to get one."""
         if self.seen is None:
             if self.masked or self.pulled:
                 words = as_words(self.level != -1, beyond=True)  # no vertex from n on is left to find
@@ -165,18 +162,21 @@ class _Search:
         return self.seen
 
     def push(self) -> None:
-        """A large level along the frontier's rows."""
+        """Push a large level along the frontier's rows."""
         seen = self.visited()
         end, k = int(self.state[END]), int(self.state[LEVEL])
         reached, taken = np.tile(seen, (self.threads, 1)), self.state[BEGIN:END].copy()
-        parts = (self.A.indptr, self.A.indices, seen, self.parent, self.queue, taken, end)
-        run(lambda thread, _: push_share(*parts, reached[thread]), [(thread, thread) for thread in range(self.threads)])
+        parts = self.A.indptr, self.A.indices, seen, self.parent, self.queue
+        run(
+            lambda k, _: push_share(taken, end, ITEMS_AT_A_TIME, (*parts, reached[k])),
+            [(k, k) for k in range(self.threads)],
+        )
         after = _settle(reached, seen, self.queue, end, self.level, k + 1)
         self.state[BEGIN], self.state[END], self.state[LEVEL] = end, after, k + 1
         self.pushed += 1
 
     def pull(self, listed: bool) -> None:
-        """A level down the columns of the unvisited. listed: is the frontier in the queue, or in `found`?"""
+        """Pull a level down the columns of the unvisited.  listed: True if the frontier is in the queue."""
         columns: Any = by_columns(self.A)
         seen, k = self.visited(), int(self.state[LEVEL])
         if listed:
@@ -184,10 +184,9 @@ class _Search:
             _flag_places(self.queue, self.state[BEGIN], self.state[END], self.front)
         else:
             self.front, self.found = self.found, self.front
-        taken = np.zeros(2, np.int64)  # words, and vertices found
-        parts = ((columns.indptr, columns.indices), seen, self.front, self.found, self.level, self.parent, taken)
-        run(lambda *_: pull_share(*parts, k + 1), [(0, 0)] * self.threads)
-        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, taken[1], k + 1
+        parts, total = ((columns.indptr, columns.indices), seen, self.front, self.found), np.zeros(1, np.int64)
+        deal(pull_share, seen.size, ITEMS_AT_A_TIME, self.threads, *parts, self.level, self.parent, total, k + 1)
+        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, total[0], k + 1
         self.pulled += 1
 
 
@@ -201,7 +200,7 @@ def _widest(indptr):
 
 @compiled
 def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
-    """Push small levels; was there a pause, since the queue has got so long?"""
+    """Push small levels; True if it pauses, since the queue has got so long."""
     (indptr, indices), (level, parent, queue) = rows, found
     begin, end, k, unexplored = state[0], state[1], state[2], state[3]
     edges, one, two, target = np.int64(0), np.uintp(1), np.uintp(2), state[5]
@@ -218,8 +217,8 @@ def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
         k += 1
         f, last, tail, next_level = np.uintp(begin), np.uintp(end), np.uintp(end), np.int32(k)
         while f < last:
-            prefetched(indptr, np.uintp(queue[min(f + AHEAD, tail - one)]))
-            prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + AHEAD // two, tail - one)])]))
+            prefetched(indptr, np.uintp(queue[min(f + VERTICES_AHEAD, tail - one)]))
+            prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + VERTICES_AHEAD // two, tail - one)])]))
             u = np.uintp(queue[f])
             e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
             f += one
@@ -240,37 +239,33 @@ def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
     return end >= pause
 
 
-@compiled
-def push_share(indptr, indices, seen, parent, queue, taken, stop, reached):
-    """A thread's share of a level: frontier vertices from taken[0] to `stop`; sets what they lead to in `reached`.
+@dealt
+def push_share(first, stop, indptr, indices, seen, parent, queue, reached):
+    """Set in `reached` where frontier vertices lead, those of the queue's places `first` to `stop`.
 
     Where nobody asks for parents, rows that follow each other in memory are one: a row costs as much as ten edges.
     """
     one, low = np.uintp(1), np.uintp(63)
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= stop or interrupted():
-            break
-        f, last = np.uintp(first), np.uintp(min(first + GRAIN, stop))
-        while f < last:
-            u = np.uintp(queue[f])
-            e, end = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+    f, last = np.uintp(first), np.uintp(stop)
+    while f < last:
+        u = np.uintp(queue[f])
+        e, end = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+        f += one
+        while parent.size == 0 and f < last and np.uintp(indptr[np.uintp(queue[f])]) == end:
+            end = np.uintp(indptr[np.uintp(queue[f]) + one])
             f += one
-            while parent.size == 0 and f < last and np.uintp(indptr[np.uintp(queue[f])]) == end:
-                end = np.uintp(indptr[np.uintp(queue[f]) + one])
-                f += one
-            while e < end:
-                v = np.uintp(indices[e])
-                e += one
-                word, bit = v >> np.uintp(6), np.uint64(1) << (v & low)
-                reached[word] |= bit
-                if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
-                    lowered(parent, v, u)
+        while e < end:
+            v = np.uintp(indices[e])
+            e += one
+            word, bit = v >> np.uintp(6), np.uint64(1) << (v & low)
+            reached[word] |= bit
+            if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
+                lowered(parent, v, u)
 
 
 @compiled
 def _settle(reached, seen, queue, end, level, k):
-    """Give a level to what a thread has reached and nobody had seen, and append it to the queue; where that ends."""
+    """Give a level to what a thread has reached and nobody had seen, and append it to the queue; returns its end."""
     place, low = np.uintp(end), np.uint64(1)
     for word in range(seen.size):
         new = reached[0, word]
@@ -287,32 +282,28 @@ def _settle(reached, seen, queue, end, level, k):
     return np.int64(place)
 
 
-@compiled
-def pull_share(columns, seen, front, found, level, parent, taken, k):
-    """A thread's share of a level: words of the bitmaps from taken[0] on; what is new is counted in taken[1]."""
+@dealt
+def pull_share(first, stop, columns, seen, front, found, level, parent, total, k):
+    """Pull the vertices of some words of the bitmaps; what is new is counted in `total`."""
     indptr, indices = columns
     count, one, low = np.int64(0), np.uintp(1), np.uintp(63)
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= seen.size or interrupted():
-            break
-        for word in range(first, min(first + GRAIN, seen.size)):
-            unvisited, new = ~seen[word], np.uint64(0)
-            while unvisited:
-                v = np.uintp(word) * np.uintp(64) + np.uintp(lowest_bit(unvisited))
-                for e in range(np.uintp(indptr[v]), np.uintp(indptr[v + one])):
-                    u = np.uintp(indices[e])
-                    if front[u >> np.uintp(6)] >> (u & low) & np.uint64(1):
-                        level[v] = k
-                        if parent.size:
-                            parent[v] = indices[e]
-                        new |= unvisited & (~unvisited + np.uint64(1))
-                        break
-                unvisited &= unvisited - np.uint64(1)
-            found[word] = new
-            seen[word] |= new
-            count += np.int64(bits_set(new))
-    added(taken, 1, count)
+    for word in range(np.uintp(first), np.uintp(stop)):
+        unvisited, new = ~seen[word], np.uint64(0)
+        while unvisited:
+            v = word * np.uintp(64) + np.uintp(lowest_bit(unvisited))
+            for e in range(np.uintp(indptr[v]), np.uintp(indptr[v + one])):
+                u = np.uintp(indices[e])
+                if front[u >> np.uintp(6)] >> (u & low) & np.uint64(1):
+                    level[v] = k
+                    if parent.size:
+                        parent[v] = indices[e]
+                    new |= unvisited & (~unvisited + np.uint64(1))
+                    break
+            unvisited &= unvisited - np.uint64(1)
+        found[word] = new
+        seen[word] |= new
+        count += np.int64(bits_set(new))
+    added(total, 0, count)
 
 
 @compiled

@@ -29,26 +29,26 @@ from .atomics import prefetched
 from .words import lowest_bit
 
 WORDS = 8
-"""Words of a vertex: a line of a cache, so that an edge costs one access for all of its searches."""
+"""Number of words of a vertex: a line of a cache, so that an edge costs one access for all of its searches."""
 
 LANES = 64 * WORDS
 PARTS = 8
 
-ALONE = 1 << 16
-"""Edges, times the blocks that look at them, up to which nobody is woken to help."""
+MIN_EDGE_LOOKS_FOR_THREADS = 1 << 16
+"""Minimum of edges, times the blocks that look at them, for other threads to be woken."""
 
 LISTED, FOUND = 1, 2
-"""Of a vertex: it is in the next list; all searches have found it."""
+"""Flags of a vertex: it is in the next list; all searches have found it."""
 
-MANY = 3
-"""Words are gathered where one of so many vertices has gained at the last level."""
+GATHER_DIVISOR = 3
+"""Words are gathered where more than n / GATHER_DIVISOR vertices have gained at the last level."""
 
-AHEAD = np.uintp(8)
-"""Edges from one to that whose head's words are fetched meanwhile."""
+EDGES_AHEAD = np.uintp(8)
+"""Edges between one and that whose head's words are prefetched."""
 
 
 def totals(A: CSR) -> Totals:
-    """The sums, as `algorithms.distance_totals.totals` has them."""
+    """Return the sums, as `algorithms.distance_totals.totals` has them."""
     n, blocks = A.nrows, -(-A.nrows // LANES)
     parts = min(PARTS, blocks)
     reached, total = np.zeros((2, parts, n), np.int64)
@@ -65,7 +65,7 @@ def totals(A: CSR) -> Totals:
             sums = reached[part], total[part], inverse[part], farthest
             _search(edges, first, min(first + LANES, n), words, lists, state, sums)
 
-    if blocks * A.nnz < ALONE:
+    if blocks * A.nnz < MIN_EDGE_LOOKS_FOR_THREADS:
         for part in range(parts):
             work(part)
     else:
@@ -74,7 +74,7 @@ def totals(A: CSR) -> Totals:
 
 
 def _words(context, builder, kind, array, at):
-    """Where a vertex's words lie, as a pointer to a vector."""
+    """Return a pointer to a vertex's words, as to a vector."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [at]), tools.ir.VectorType(tools.ir.IntType(64), WORDS).as_pointer())
 
@@ -87,7 +87,7 @@ def _loaded(builder, pointer):
 
 @operation
 def united(typing, y, i, x, k):
-    """y[i], … |= x[k], …: the words of two vertices."""
+    """Unite the words of two vertices: y[i], … |= x[k], …"""
 
     def emit(context, builder, signature, args):
         to = _words(context, builder, signature.args[0], args[0], args[1])
@@ -100,7 +100,7 @@ def united(typing, y, i, x, k):
 
 @operation
 def gathered(typing, y, x, vertices, first, last):
-    """y[0], … = x[v], … | …: the words of the vertices in these places."""
+    """Gather the words of the vertices in these places: y[0], … = x[v], … | …"""
 
     def emit(context, builder, signature, args):
         ir, wide = tools.ir, tools.ir.VectorType(tools.ir.IntType(64), WORDS)
@@ -133,7 +133,7 @@ def gathered(typing, y, x, vertices, first, last):
 
 @operation
 def gained(typing, seen, front, at, after, k, active):
-    """How many bits of after[k], … are new to vertex `at`: they are its front, it has seen them, `active` has them."""
+    """Count the searches of after[k], … that newly reach `at`, and add them to its words and to `active`."""
 
     def emit(context, builder, signature, args):
         ir, word = tools.ir, tools.ir.IntType(64)
@@ -173,13 +173,13 @@ def _count(v, new, level, searches, had, flag, total, inverse):
 
 @inlined
 def _push(rows, front, after, flag, queue, count, other):
-    """Put the words of listed vertices to what they lead to; how many of these there are, in the other list."""
+    """Unite the words of listed vertices with those that they lead to; returns how many the other list has."""
     (indptr, indices), one, wide, found = rows, np.uintp(1), np.uintp(WORDS), 0
     end = np.uintp(max(indices.size, 1) - 1)
     for i in range(count):
         u = np.uintp(queue[i])
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-            prefetched(after, np.uintp(indices[min(e + AHEAD, end)]) * wide)
+            prefetched(after, np.uintp(indices[min(e + EDGES_AHEAD, end)]) * wide)
             v = np.uintp(indices[e])
             if flag[v] != FOUND:
                 united(after, v * wide, front, u * wide)
@@ -216,7 +216,7 @@ def _search(edges, first, stop, words, lists, state, sums):
     while count and not interrupted():
         level += 1
         active[:] = 0
-        if count * MANY <= n:
+        if count * GATHER_DIVISOR <= n:
             if dense:
                 after[:], dense = 0, False
             found, count = _push(rows, front, after, flag, queue, count, other), 0

@@ -14,14 +14,14 @@ from formats import CSR
 from semiring import Semiring
 from semiring.verbs.explanation import ASKING, details
 
-from ..essential import SMALL
+from ..essential import MIN_NNZ
 from .essential import essential
 from .near_far import Plan, Search, cannot_overflow, skewed, step, threads_for
 from .trees import nearest_parents
 
 
 def near_far(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
-    """Distances from `source`; `Exact` if no finite length has saturated.  delta: None for one that suits the graph."""
+    """Find distances from `source`; `Exact` if no finite length has saturated.  delta: None to suit the graph."""
     plan = planned(A, [source], s, until, None if delta is None else bucket_width(A, delta))
     search = Search(A, source, s, until, plan)
     farthest = search.run()
@@ -39,17 +39,17 @@ def near_far(A: CSR, source: int, s: Semiring, until: Until, *, delta: Any = Non
 
 
 def planned(A: CSR, sources: list[int], s: Semiring, until: Until, delta: Any) -> Plan:
-    """Plans a search of A."""
+    """Plan how to search A."""
     if not s.adds_weights:
         return Plan(threads_for(A), None)
-    found = essential(A, sources, s, until) if A.nnz >= SMALL and skewed(A) else None
+    found = essential(A, sources, s, until) if A.nnz >= MIN_NNZ and skewed(A) else None
     if delta is None:
         delta = step(A, s) if found is None else found.delta
     return Plan(threads_for(A), delta, found)
 
 
 def together(A: CSR, starts: np.ndarray, s: Semiring, limit: Any, return_parents: bool) -> tuple[Any, Any]:
-    """(distances, parents), as `algorithms.joint_search.search` has them; all starting points are near for a start."""
+    """Return distances and parents, as `algorithms.joint_search.search` does; all starting points are near at first."""
     until = Until(s, None if limit is None else A.dtype.type(limit))
     search = Search(A, starts, s, until, Plan(threads_for(A), step(A, s) if s.adds_weights else None))
     search.run()

@@ -9,49 +9,75 @@ beside the entries, all rows are looked through once.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from formats import CSR
 from semiring.cpu.kernels import compiled
+from semiring.cpu.packed import Columns, column
 
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-"""By the bytes of an element."""
+"""Unsigned dtypes by the bytes of an element."""
 
-AT_ONCE = np.uintp(4096)
-"""Elements that are compared without a branch."""
+Side = tuple[np.ndarray, Columns, np.ndarray]
+"""Type of indptr, columns and values of rows, or of columns."""
 
-MANY = 16
-"""Entries of the matrix for each place, up to which it is looked through along its rows."""
+ELEMENTS_AT_ONCE = np.uintp(4096)
+"""Number of elements that are compared without a branch."""
+
+MAX_NNZ_PER_PLACE = 16
+"""Maximum of entries for each place with which the matrix is looked through along its rows."""
 
 
 def places_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
-    """The places of the entries (rows[k], cols[k]) among A's, -1 where it has none.
+    """Return the places of the entries (rows[k], cols[k]) among A's, -1 where it has none.
 
     rows, cols: (k,) integers within A.
     """
     found = np.full(rows.size, -1, A.indptr.dtype)
-    if A.nnz > MANY * rows.size or not _look_along(A.indptr, A.indices, rows, cols, found):
+    if A.nnz > MAX_NNZ_PER_PLACE * rows.size or not _look_along(A.indptr, A.indices, rows, cols, found):
         _look_up(A.indptr, A.indices, rows, cols, found)
     return found
 
 
+def values_at(side: Side, rows: np.ndarray, cols: np.ndarray, none: Any) -> np.ndarray:
+    """Return the values of entries (rows[k], cols[k]), and `none` where there are none."""
+    indptr, columns, values = side
+    found = np.full(rows.size, -1, indptr.dtype)
+    _look_up(indptr, columns, rows, cols, found)
+    there, out = found >= 0, np.full(rows.size, none, values.dtype)
+    out[there] = values[found[there]]
+    return out
+
+
 def held(A: CSR, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, columns) of edges: as given where A has the edge with its value, and turned elsewhere."""
+    """Return rows and columns of edges: as given where A has the edge with its value, and turned elsewhere."""
     place, ends = places_at(A, rows, cols), np.empty((2, rows.size), rows.dtype)
     _turn(A.values, place, rows, cols, values, ends)
     return ends[0], ends[1]
 
 
 def by_rows(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
-    """(indptr, indices, values) of an n × n matrix of these entries, of which no two are at one place."""
-    indptr, indices = np.zeros(n + 1, np.int32), np.empty(rows.size, np.int32)
-    found, by_column = np.empty_like(values), np.empty(rows.size, np.int64)
-    _sort(rows, cols, values, indptr, indices, found, np.zeros(n + 1, np.int32), by_column)
-    return indptr, indices, found
+    """Return indptr, indices and values of an n × n matrix of these entries, of which no two are at one place."""
+    order, _ = sorted_by(cols, n)
+    order, ends = sorted_by(rows, n, order)
+    return np.append(0, ends).astype(np.int32), cols[order].astype(np.int32), values[order]
+
+
+def sorted_by(keys: np.ndarray, n: int, order: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Sort numbers by the keys of each, which are below n, and keep the order of equal ones: a counting sort.
+
+    order: the numbers, 0, 1, … if it is not given.  Returns them and where those of each key end.
+    """
+    order = np.arange(keys.size, dtype=keys.dtype) if order is None else order
+    ends, found = np.zeros(n + 1, np.int64), np.empty_like(order)
+    _sort(keys, order, ends, found)
+    return found, ends[:n]
 
 
 def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
-    """Do two arrays of one dtype and size hold the same bits?"""
+    """True if two arrays of one dtype and size hold the same bits."""
     bits = BITS.get(x.itemsize, np.uint8)
     x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     return bool(_same(x.view(bits), y.view(bits)))
@@ -59,9 +85,9 @@ def same_bits(x: np.ndarray, y: np.ndarray) -> bool:
 
 @compiled
 def _same(x, y):
-    for start in range(np.uintp(0), np.uintp(x.size), AT_ONCE):
+    for start in range(np.uintp(0), np.uintp(x.size), ELEMENTS_AT_ONCE):
         differing = x[0] ^ x[0]
-        for e in range(start, min(start + AT_ONCE, np.uintp(x.size))):
+        for e in range(start, min(start + ELEMENTS_AT_ONCE, np.uintp(x.size))):
             differing |= x[e] ^ y[e]
         if differing:
             return False
@@ -76,31 +102,22 @@ def _turn(held, place, rows, cols, values, ends):
 
 
 @compiled
-def _sort(rows, cols, values, indptr, indices, found, starts, by_column):
-    """Two counting sorts, by columns and by rows.  indptr, starts: zeros."""
+def _sort(keys, order, ends, found):
+    """Sort by counting.  ends: zeros, a number more than there are keys."""
     one = np.uintp(1)
-    for k in range(rows.size):
-        indptr[np.uintp(rows[k]) + one] += 1
-        starts[np.uintp(cols[k]) + one] += 1
-    for i in range(1, indptr.size):
-        indptr[i] += indptr[i - 1]
-        starts[i] += starts[i - 1]
-    for k in range(rows.size):
-        j = np.uintp(cols[k])
-        by_column[np.uintp(starts[j])] = k
-        starts[j] += 1
-    starts[:] = indptr
-    for at in range(rows.size):
-        entry = np.uintp(by_column[at])
-        row = np.uintp(rows[entry])
-        place = np.uintp(starts[row])
-        indices[place], found[place] = cols[entry], values[entry]
-        starts[row] += 1
+    for key in keys:
+        ends[np.uintp(key) + one] += 1
+    for k in range(1, ends.size):
+        ends[k] += ends[k - 1]
+    for number in order:
+        key = np.uintp(keys[np.uintp(number)])
+        found[np.uintp(ends[key])] = number
+        ends[key] += 1
 
 
 @compiled
 def _look_along(indptr, indices, rows, cols, found):
-    """Do rows and columns ascend? Then all places; if not, some.  found: -1."""
+    """Find all places if rows and columns ascend, else some; True if they do.  found: -1."""
     row, e, end = np.uintp(0), np.uintp(0), np.uintp(0)
     for k in range(rows.size):
         i, j = np.uintp(rows[k]), cols[k]
@@ -118,16 +135,16 @@ def _look_along(indptr, indices, rows, cols, found):
 
 
 @compiled
-def _look_up(indptr, indices, rows, cols, found):
-    """found: -1."""
+def _look_up(indptr, columns, rows, cols, found):
+    """Write the place of each entry to `found`, which is -1."""
     for k in range(np.uintp(rows.size)):
         i, j = np.uintp(rows[k]), cols[k]
         low, end = np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])
         size = end - low
         while size > np.uintp(0):
             half = size >> np.uintp(1)
-            before = indices[low + half] < j
+            before = column(columns, low + half) < j
             low = low + half + np.uintp(1) if before else low
             size = size - half - np.uintp(1) if before else half
-        if low < end and indices[low] == j:
+        if low < end and column(columns, low) == j:
             found[k] = low

@@ -5,9 +5,9 @@ F_v is the distance from the hub, D_u a bound on the distance to it. Both give b
     w_uv > D_u + F_v                     by way of the hub it is shorter, so no shortest path has the edge
     d_u > D_s + max_v (F_v - w_uv)       by way of the hub all that u leads to is nearer to s, so u is passed over [1]
 
-Edges that are left are stored as rows of their own, with D, F and the maxima, in at most `BYTES` bytes an edge of
-the matrix. Of a road network everything is left, and nothing is stored. The second search makes them, by a search from
-the hub, two sweeps and a pass over the edges, so it takes longer than the first. Both rules are strict.
+Edges that are left are stored as rows of their own, with D, F and the maxima, in at most `BYTES` bytes an edge
+of the matrix. Of a road network everything is left, and nothing is stored. The second search makes them, by a search
+from the hub, two sweeps and a pass over the edges, so it takes longer than the first. Both rules are strict.
 
 [1] A. V. Goldberg, C. Harrelson, Computing the shortest path: A* search meets graph theory, SODA 2005 (landmarks).
 """
@@ -29,7 +29,7 @@ from semiring.algebra.semirings import end_of_range
 
 from ..essential import BYTES, SHARE, allowance, applies
 from .near_far import (
-    SAMPLE,
+    SAMPLED_WEIGHTS,
     Essential,
     Plan,
     Rows,
@@ -43,9 +43,9 @@ from .near_far import (
 )
 
 SWEEPS = 2
-"""Over the edges, by which bounds on the distances to the hub are found: of R-MAT graphs more leave no fewer edges."""
+"""Number of sweeps over the edges that bound the distances to the hub: more of them drop no more edges of R-MAT."""
 
-AHEAD = np.uintp(24)
+EDGES_AHEAD = np.uintp(24)
 """Edges from one to that whose head's distance is fetched meanwhile."""
 
 ESSENTIAL: Fact[Essential | None] = Fact("essential edges")
@@ -54,7 +54,7 @@ SEARCHED: Fact[bool] = Fact("paths have been found once")
 
 
 def essential(A: CSR, sources: list[int], s: Semiring, until: Until) -> Essential | None:
-    """The edges left of A, if they are few and serve a source: found in the second search of all of A, and kept."""
+    """Return what is left of A, if that is little and serves a source: found in the second search of A, and kept."""
     if not A.keeps(ESSENTIAL, s):
         if not (applies(A, s) and skewed(A)):
             return None
@@ -77,7 +77,7 @@ def edges_for(A: CSR, sources: list[int], farthest: Any, s: Semiring) -> Rows:
 
 
 def find_essential(A: CSR, s: Semiring) -> Essential | None:
-    """What is left of A; None if that is too much, or if distances are too large to be added safely."""
+    """Find what is left of A; None if that is too much, or if distances are too large to be added safely."""
     room = min(int(SHARE * A.nnz), (BYTES * A.nnz - vertex_bytes(A) * A.nrows) // entry_bytes(A))
     worst = heaviest(A, s)
     margin, farthest = allowance(A.dtype, worst, s)
@@ -99,18 +99,18 @@ def find_essential(A: CSR, s: Semiring) -> Essential | None:
 
 
 def vertex_bytes(A: CSR) -> int:
-    """Kept for a vertex: where its row starts, D, F and `useful`."""
+    """Bytes that are kept for a vertex: where its row starts, D, F and `useful`."""
     return A.indptr.itemsize + 3 * A.dtype.itemsize
 
 
 def entry_bytes(A: CSR) -> int:
-    """Kept for an edge that is left."""
+    """Bytes that are kept for an edge that is left."""
     return A.indices.itemsize + A.dtype.itemsize
 
 
 def sampled_share(A: CSR, from_hub: np.ndarray) -> float:
-    """Of a sample of the edges the share that is left whatever the distances to the hub are."""
-    every = max(A.nnz // SAMPLE, 1)
+    """The share of a sample of edges that is left whatever the distances to the hub are."""
+    every = max(A.nnz // SAMPLED_WEIGHTS, 1)
     return float((A.values[::every] <= from_hub[A.indices[::every]]).mean())
 
 
@@ -127,7 +127,7 @@ def distances_to(A: CSR, hub: int, s: Semiring) -> np.ndarray:
 def remaining(
     A: CSR, from_hub: np.ndarray, to_hub: np.ndarray, margin: Any, room: int, s: Semiring
 ) -> tuple[Rows, np.ndarray] | None:
-    """(rows, useful) of the edges that are left; None if these are more than `room`."""
+    """Return rows and `useful` of the edges that are left; None if these are more than `room`."""
     _, write = loops(s, A.dtype)
     indptr, useful = np.zeros_like(A.indptr), np.empty(A.nrows, A.dtype)
     longest = int(np.diff(A.indptr).max())
@@ -141,7 +141,7 @@ def remaining(
 
 @lru_cache(maxsize=64)
 def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
-    """(sweep, write) for a semiring and a dtype."""
+    """Make the loops `sweep` and `write` for a semiring and a dtype."""
     from semiring.cpu.kernels import compiled
 
     from .atomics import prefetched
@@ -165,7 +165,7 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
 
     @compiled
     def write(rows, from_hub, to_hub, margin, left, heads, lengths, useful):
-        """Write the edges that are left to rows of their own, and `useful`; is there room? Without a branch."""
+        """Write the edges that are left to rows of their own, and `useful`, without a branch; False if room lacks."""
         indptr, indices, values = rows
         count, last = np.uintp(0), np.uintp(indices.size - 1)
         for i in range(useful.size):
@@ -174,7 +174,7 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
             if count + (stop - e) > np.uintp(heads.size):
                 return False
             for edge in range(e, stop):
-                prefetched(from_hub, np.uintp(indices[min(edge + AHEAD, last)]))
+                prefetched(from_hub, np.uintp(indices[min(edge + EDGES_AHEAD, last)]))
                 w, through = values[edge], lengthened(up, from_hub[np.uintp(indices[edge])])
                 heads[count], lengths[count] = indices[edge], w
                 count += np.uintp((w != zero) & (not better_than(lengthened(margin, through), w)))

@@ -28,38 +28,39 @@ from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import ewise_add
-from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
 from .atomics import added
-from .components import flatten, join, most_frequent, several, side_by_side
-from .light_edges import MANY, MOST, LightEdges, Side, chosen_of, light_edges
+from .components import find, flatten, join, most_frequent
+from .dealing import deal, dealt, threads_for
+from .entries import Side, sorted_by, values_at
+from .light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, chosen_of, light_edges
 from .symmetry import find_symmetry
 
 BELOW: Fact[tuple[np.ndarray, Side]] = Fact("the entries below the diagonal, by columns")
 IN_ORDER: Fact[bool] = Fact("are there many entries a vertex, all of one weight?")
 
-GRAIN = 256
-"""Vertices that a thread takes at a time."""
+VERTICES_AT_A_TIME = 256
+"""Number of vertices that a thread takes at a time."""
 
 STRIP_BYTES = 80
-"""Memory for an entry of rows that are looked at without the others: itself, joined to a forest, and by columns."""
+"""Bytes for an entry of rows that are looked at without the others: itself, joined to a forest, and by columns."""
 
 LIGHT_BYTES = 32
-"""Memory for an edge that is sorted."""
+"""Bytes for an edge that is sorted."""
 
-ONE_WEIGHT = 1 << 20
-"""Entries of one weight that are joined one after the other."""
+MAX_NNZ_IN_ORDER = 1 << 20
+"""Maximum of entries of one weight that are joined one after the other."""
 
-GIANT = 1 / 4
+GIANT_SHARE = 1 / 4
 """Share of the vertices from which on a tree no longer chooses: from then on this one, and no other."""
 
 
 def forest(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> tuple[COO, np.ndarray | None]:
-    """(the forest's edges, the smallest vertex of each vertex's tree), as `algorithms.boruvka.forest` has them."""
+    """Return the forest's edges, and the smallest vertex of each vertex's tree, as `algorithms.boruvka.forest` does."""
     find_symmetry(A)
     if not is_symmetric(A) and not symmetrize:
         undirected_edges(A)  # raises, and names an edge
@@ -68,7 +69,7 @@ def forest(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> tuple
 
 
 def _by_strips(A: Any, with_labels: bool) -> tuple[COO, np.ndarray | None]:
-    """The same where A's columns do not fit in memory: the forest of the forest so far and of the next rows, and so on.
+    """Find the same where A's columns do not fit in memory: the forest of that so far and the next rows, and so on.
 
     Each entry is read once, for what is not in the forest of a part is not in that of the whole. A strip takes about a
     quarter of the memory that is left.
@@ -88,7 +89,7 @@ def _by_strips(A: Any, with_labels: bool) -> tuple[COO, np.ndarray | None]:
 
 
 def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray | None]:
-    """The forest by A's rows and, if not every edge has its reverse, columns."""
+    """Find the forest by A's rows and, if not every edge has its reverse, columns."""
     find_symmetry(A)
     sides = [side_of(A)]
     in_order, begins = is_joined_in_order(A), sides[0][0]
@@ -100,7 +101,7 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
             sides.append(side_of(by_columns(A)))
     trees = Trees(A.nrows, A.dtype)
     left = A.place.available_bytes() if A.place.questions(LIGHT_BYTES * A.nnz) else None
-    edges = None if in_order else light_edges(sides, MOST if left is None else left // LIGHT_BYTES)
+    edges = None if in_order else light_edges(sides, MAX_EDGES if left is None else left // LIGHT_BYTES)
     if edges is not None:
         trees.join(edges)
     elif in_order or of_one_weight(sides[0][2]):
@@ -117,12 +118,12 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
 
 
 def side_of(A: Any) -> Side:
-    """The arrays of A by rows or by columns; of a pattern, one value for each entry."""
+    """Return the arrays of A by rows or by columns; of a pattern, one value for each entry."""
     return A.indptr, columns_of(A), np.ascontiguousarray(A.values)
 
 
 def below(side: Side) -> tuple[np.ndarray, Side]:
-    """Where the entries beyond those below the diagonal begin in each row, and the latter by columns, without values.
+    """Find where the entries from the diagonal on begin in each row, and those below it by columns, without values.
 
     For `join_in_order`, and sooner than all columns.
     """
@@ -166,78 +167,70 @@ class Trees:
         entries, active = int(sides[0][0][-1]), self.vertices()
         left, alone, known = self.without_giant(active, active.size), not self.count[0], False
         while True:
-            parts = ((sides[0], sides[-1]), len(sides) == 2, f, active[:left], (other, lightest), alone, known)
-            side_by_side(lambda taken, parts=parts: _lightest(*parts, taken), entries)
+            parts = (sides[0], sides[-1]), len(sides) == 2, f, active[:left], (other, lightest), alone, known
+            deal(_lightest, left, VERTICES_AT_A_TIME, threads_for(entries), *parts)
             left, choosing = best_of_each(f, active, left, other, lightest, best, choosers, alone)
             choosing = self.agreed(choosing, other, lightest, best, choosers, alone)
             if not choosing:
                 break
-            before, ends = int(self.count[0]), (choosers[:choosing], other, self.chosen, self.count)
-            shared = several(choosing)
-            side_by_side(lambda taken, ends=ends, shared=shared: _unite(f, *ends, taken, shared), choosing)
+            before, threads = int(self.count[0]), threads_for(choosing)
+            ends = choosers, other, self.chosen, self.count
+            deal(_unite, choosing, VERTICES_AT_A_TIME, threads, f, *ends, threads > 1)
             new = slice(before, int(self.count[0]))
             self.weight[new] = lightest[self.chosen[0, new]]
             left, alone, known = self.without_giant(active, left), False, True
             self.rounds += 1
 
     def vertices(self) -> np.ndarray:
-        """Those whose rows are in the sides."""
+        """Return the vertices whose rows are in the sides."""
         return np.arange(self.f.size, dtype=self.f.dtype)
 
     def agreed(self, choosing: int, *_: Any) -> int:
-        """How many choose, once all who look for edges have told each other; the arguments of `best_of_each` follow."""
+        """Count those who choose, once all who look have told each other; the arguments of `best_of_each` follow."""
         return choosing
 
     def without_giant(self, active: np.ndarray, left: int) -> int:
-        """Point at the roots; how many active vertices are left without those of one large tree, once there is one."""
+        """Point at the roots; returns how many active vertices are left without those of one large tree."""
         flatten(self.f)
         if self.giant < 0 and left:
             root, share = most_frequent(self.f)
-            self.giant = root if share >= GIANT else -1
+            self.giant = root if share >= GIANT_SHARE else -1
         return left if self.giant < 0 else _without(self.f, active, left, self.f[self.giant])
 
     def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The edges (u, v, weights), u < v, sorted by (u, v)."""
+        """Return the edges (u, v, weights), u < v, sorted by (u, v)."""
         (a, b), w = self.chosen[:, : int(self.count[0])], self.weight[: int(self.count[0])]
         if not self.rounds:  # they were sorted
             flatten(self.f)
             return a, b, w
-        u, v, order = np.minimum(a, b), np.maximum(a, b), np.arange(a.size, dtype=a.dtype)
-        for key in (v, u):  # by v first and then, keeping that order, by u
-            places, sorted_order = np.zeros(self.f.size + 1, a.dtype), np.empty_like(order)
-            _sort(key, order, places, sorted_order)
-            order = sorted_order
+        u, v = np.minimum(a, b), np.maximum(a, b)
+        order, _ = sorted_by(u, self.f.size, sorted_by(v, self.f.size)[0])
         return u[order], v[order], w[order]
 
 
 def is_joined_in_order(A: CSR | CompressedCSR) -> bool:
-    """Has A many entries a vertex, all of one weight, so that their order is that of the rows?"""
-    return A.keep(IN_ORDER, lambda: A.nnz >= MANY * A.nrows and of_one_weight(A.values) and bool(A.values[0] != 0))
+    """True if A has many entries a vertex, all of one weight, so that their order is that of the rows."""
+    return A.keep(
+        IN_ORDER, lambda: A.nnz >= MIN_MEAN_NNZ * A.nrows and of_one_weight(A.values) and bool(A.values[0] != 0)
+    )
 
 
 def of_one_weight(values: np.ndarray) -> bool:
-    """Are these entries few enough for one thread, and all of one weight?"""
-    return 0 < values.size <= ONE_WEIGHT and values[0] == values[-1] and bool(_alike(values))
+    """True if these entries are few enough for one thread, and all of one weight."""
+    return 0 < values.size <= MAX_NNZ_IN_ORDER and values[0] == values[-1] and bool(_alike(values))
 
 
 def restore_zeros(sides: list[Side], u: np.ndarray, v: np.ndarray, w: np.ndarray) -> None:
-    """The sign of zero weights, of which those of one edge's two entries may differ: that of the entry u < v."""
+    """Restore the sign of zero weights, in which an edge's two entries may differ: it is that of the entry u < v."""
     at = np.flatnonzero(w == 0)
     if at.size:
-        found = [stored(side, u[at], v[at]) for side in sides]
+        found = [values_at(side, u[at], v[at], np.inf) for side in sides]
         w[at] = np.minimum(found[0], found[-1])
-
-
-def stored(side: Side, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The values of entries (u, v), and inf where there are none."""
-    values = np.full(u.size, np.inf, side[2].dtype)
-    _look_up(*side, u, v, values)
-    return values
 
 
 @inlined
 def _comes_before(w, a, b, x, c, d):
-    """Does the edge of weight w between a and b come before that of weight x between c and d?"""
+    """True if the edge of weight w between a and b comes before that of weight x between c and d."""
     if w != x:
         return w < x
     low, high = min(a, b), min(c, d)
@@ -246,7 +239,7 @@ def _comes_before(w, a, b, x, c, d):
 
 @inlined
 def _leaving(indptr, columns, values, f, v, tree, alone):
-    """The first lightest entry of a row that leaves the tree; the row's end, if none does."""
+    """Find the first lightest entry of a row that leaves the tree; the row's end, if none does."""
     e, stop = np.uintp(indptr[v]), np.uintp(indptr[v + np.uintp(1)])
     while e < stop and (np.uintp(column(columns, e)) if alone else np.uintp(f[np.uintp(column(columns, e))])) == tree:
         e += np.uintp(1)
@@ -261,18 +254,8 @@ def _leaving(indptr, columns, values, f, v, tree, alone):
 
 
 @inlined
-def _root(f, v):
-    """The root of v's tree, at which v points from now on."""
-    root = np.uintp(f[v])
-    while np.uintp(f[root]) != root:
-        root = np.uintp(f[root])
-    f[v] = root
-    return root
-
-
-@inlined
 def _elsewhere(begins, indptr, columns, f, u, root, found):
-    """How many entries of row u beyond column u are not known to be in its tree; their columns, in `found`."""
+    """Write the columns of row u's entries beyond u that are not known to be in its tree to `found`, and count them."""
     count, e, stop = np.uintp(0), np.uintp(begins[u]), np.uintp(indptr[u + np.uintp(1)])
     while e < stop and np.uintp(column(columns, e)) <= u:
         e += np.uintp(1)
@@ -293,7 +276,7 @@ def _alike(values):
 
 @compiled
 def _below(indptr, columns, starts, rows, begins):
-    """starts: (n + 2,) zeros, which become where each column begins, and 0 more."""
+    """List the entries below the diagonal.  starts: (n + 2,) zeros, which become the columns' beginnings."""
     one, two, n = np.uintp(1), np.uintp(2), np.uintp(indptr.size - 1)
     for u in range(n):
         e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
@@ -312,11 +295,11 @@ def _below(indptr, columns, starts, rows, begins):
 
 @compiled
 def _join_in_order(sides, begins, both, f, chosen, found):
-    """How many edges join trees, of all by (u, v), u < v; they are written to `chosen`.  found: (2, n + 1)."""
+    """Write the edges that join trees, of all by (u, v), u < v, to `chosen`, and count them.  found: (2, n + 1)."""
     (indptr, columns), (other_indptr, other_columns) = sides
     one, count, end = np.uintp(1), np.uintp(0), np.uintp(f.size)
     for u in range(end):
-        root = _root(f, u)
+        root = find(f, u)
         left, right = _elsewhere(begins, indptr, columns, f, u, root, found[0]), np.uintp(0)
         if both:
             right = _elsewhere(other_indptr, other_indptr, other_columns, f, u, root, found[1])
@@ -328,7 +311,7 @@ def _join_in_order(sides, begins, both, f, chosen, found):
                 o += one
             else:
                 e += one
-            other = _root(f, v)
+            other = find(f, v)
             if other != root:
                 chosen[0, count], chosen[1, count] = u, v
                 count += one
@@ -336,40 +319,36 @@ def _join_in_order(sides, begins, both, f, chosen, found):
     return count
 
 
-@compiled
-def _lightest(sides, both, f, active, found, alone, known, taken):
-    """Of each active vertex the first lightest entry that leaves its tree; other = -1: there is none.
+@dealt
+def _lightest(first, stop, sides, both, f, active, found, alone, known):
+    """Find for each active vertex the first lightest entry that leaves its tree; other = -1 if there is none.
 
-    both: look among the columns, too.  alone: every vertex is a tree.  known: what was found before is still the
-    lightest, if it leaves the tree.
+    both: True to look among the columns, too.  alone: True if every vertex is a tree.  known: True if what was found
+    before is still the lightest, if it leaves the tree.
     """
     (indptr, columns, values), (other_indptr, other_columns, other_values) = sides
     other, lightest = found
     one = np.uintp(1)
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= active.size or interrupted():
-            break
-        for at in range(first, min(first + GRAIN, active.size)):
-            v = np.uintp(active[at])
-            tree = np.uintp(f[v])
-            if known and np.uintp(f[np.uintp(other[v])]) != tree:
-                continue
-            other[v] = -1
-            e = _leaving(indptr, columns, values, f, v, tree, alone)
-            if e < np.uintp(indptr[v + one]):
-                other[v], lightest[v] = column(columns, e), values[e]
-            if both:
-                e = _leaving(other_indptr, other_columns, other_values, f, v, tree, alone)
-                if e < np.uintp(other_indptr[v + one]):
-                    u, weight = column(other_columns, e), other_values[e]
-                    if other[v] < 0 or weight < lightest[v] or (weight == lightest[v] and u < other[v]):
-                        other[v], lightest[v] = u, weight
+    for at in range(np.uintp(first), np.uintp(stop)):
+        v = np.uintp(active[at])
+        tree = np.uintp(f[v])
+        if known and np.uintp(f[np.uintp(other[v])]) != tree:
+            continue
+        other[v] = -1
+        e = _leaving(indptr, columns, values, f, v, tree, alone)
+        if e < np.uintp(indptr[v + one]):
+            other[v], lightest[v] = column(columns, e), values[e]
+        if both:
+            e = _leaving(other_indptr, other_columns, other_values, f, v, tree, alone)
+            if e < np.uintp(other_indptr[v + one]):
+                u, weight = column(other_columns, e), other_values[e]
+                if other[v] < 0 or weight < lightest[v] or (weight == lightest[v] and u < other[v]):
+                    other[v], lightest[v] = u, weight
 
 
 @compiled
 def best_of_each(f, active, left, other, lightest, best, choosers, alone):
-    """(how many are still active, how many choose): the vertices that hold their tree's best edge, in `choosers`."""
+    """Write the vertices with their tree's best edge to `choosers`; returns how many are active and how many choose."""
     kept, choosing = 0, 0
     for at in range(left):
         v = np.uintp(active[at])
@@ -396,58 +375,23 @@ def best_of_each(f, active, left, other, lightest, best, choosers, alone):
     return kept, choosing
 
 
-@compiled
-def _unite(f, choosers, other, chosen, count, taken, shared):
+@dealt
+def _unite(first, stop, f, choosers, other, chosen, count, shared):
     """Join the trees of every chooser's edge; those that were not one before have chosen it."""
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= choosers.size or interrupted():
-            break
-        for at in range(first, min(first + GRAIN, choosers.size)):
-            v = np.uintp(choosers[at])
-            u = np.uintp(other[v])
-            if join(f, u, v, shared):
-                to = added(count, 0, 1)
-                chosen[0, to], chosen[1, to] = v, u
+    for at in range(np.uintp(first), np.uintp(stop)):
+        v = np.uintp(choosers[at])
+        u = np.uintp(other[v])
+        if join(f, u, v, shared):
+            to = added(count, 0, 1)
+            chosen[0, to], chosen[1, to] = v, u
 
 
 @compiled
 def _without(f, active, left, tree):
-    """How many active vertices are left without those of one tree."""
+    """Drop the active vertices of one tree, and count the others."""
     kept = 0
     for at in range(left):
         v = active[at]
         active[kept] = v
         kept += f[np.uintp(v)] != tree
     return kept
-
-
-@compiled
-def _sort(key, order, places, sorted_order):
-    """A counting sort of the edges in `order` by the keys of each."""
-    one = np.uintp(1)
-    for number in range(key.size):
-        places[np.uintp(key[number]) + one] += 1
-    for k in range(1, places.size):
-        places[k] += places[k - 1]
-    for at in range(order.size):
-        bucket = np.uintp(key[np.uintp(order[at])])
-        sorted_order[np.uintp(places[bucket])] = order[at]
-        places[bucket] += 1
-
-
-@compiled
-def _look_up(indptr, columns, values, rows, cols, out):
-    """The values at (row, col), where there is an entry."""
-    for at in range(rows.size):
-        row = np.uintp(rows[at])
-        low, stop = np.intp(indptr[row]), np.intp(indptr[row + np.uintp(1)])
-        high = stop
-        while low < high:
-            middle = (low + high) // 2
-            if column(columns, middle) < cols[at]:
-                low = middle + 1
-            else:
-                high = middle
-        if low < stop and column(columns, low) == cols[at]:
-            out[at] = values[low]

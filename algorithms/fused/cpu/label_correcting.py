@@ -44,16 +44,16 @@ from .relaxation import orders
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 NEXT, BEFORE, DEPTH, PARENT = range(4)
-"""Columns of the tree: who comes after and before in preorder, the depth (-1 outside the tree), and the parent."""
+"""Columns of the tree: the vertices after and before in preorder, the depth (-1 outside the tree), and the parent."""
 
 IDLE, OUTDATED, WAITING = np.uint8(0), np.uint8(2), np.uint8(3)
-"""A vertex: is not in the queue; is there with a label that is out of date; is there to be relaxed from."""
+"""States of a vertex: it is not in the queue; is there with an outdated label; is there to be relaxed from."""
 
 
 def by_queue(A: CSR, source: int, s: Semiring, until: Until) -> Any:
-    """Distances from `source`; `Exact` if no finite length has saturated.
+    """Find distances from `source`; `Exact` if no finite length has saturated.
 
-    NegativeCycle if one is reachable; `Declined` where the definition has to tell whether one is.
+    Raises NegativeCycle if one is reachable; `Declined` where the definition has to tell whether one is.
     """
     sums = s.adds_weights
     if A.dtype == INT64 and sums and A.nnz and float(A.nrows) * magnitude(A, s) >= 2**62:
@@ -78,7 +78,7 @@ def by_queue(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 
 def narrowed(A: CSR, d: np.ndarray, farthest: Any, s: Semiring) -> Any:
-    """d in A's dtype, lengths that do not fit it at its ends; `Exact` if all fit."""
+    """Return d in A's dtype, with lengths that do not fit it at its ends; `Exact` if all fit."""
     if d.dtype != A.dtype:
         ends, zero = np.iinfo(A.dtype), s.zero(A.dtype)
         there = d != s.zero(d.dtype)
@@ -133,7 +133,7 @@ def hang(v, u, tree):
 
 @lru_cache(maxsize=64)
 def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
-    """The loop for a semiring, weights of `dtype` and distances of `wide`."""
+    """Make the loop for a semiring, weights of `dtype` and distances of `wide`."""
     better_than, _ = orders(semiring)
     absent, zero = semiring.zero(dtype), semiring.zero(wide)
     if wide == dtype:
@@ -146,7 +146,7 @@ def relaxation(semiring: Semiring, dtype: np.dtype, wide: np.dtype) -> Any:
 
     @compiled
     def loop(source, limit, target, rows, d, lists):
-        """(where a cycle has closed, or -1; vertices relaxed from; edges looked at; the farthest of these vertices).
+        """Return where a cycle has closed, or -1, vertices relaxed from, edges looked at, and the farthest distance.
 
         limit, target: bound the lengths that count; the zero, and -1, for none.  tree: all -1, with a row more than
         there are vertices: it ends the preorder.  queue: a ring.  state: all `IDLE`.

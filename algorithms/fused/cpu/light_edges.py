@@ -21,44 +21,39 @@ import numpy as np
 
 from formats.arrays import index_dtype
 from formats.preparation.weights import ordinals
-from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.packed import Columns, column
+from semiring.cpu.packed import column
 
-from .atomics import added, prefetched
-from .components import side_by_side
+from .atomics import prefetched
+from .components import find
+from .dealing import deal, dealt, threads_for
+from .entries import Side
 
-MANY = 12
-"""Entries a vertex from which on only light ones are listed."""
+MIN_MEAN_NNZ = 12
+"""Minimum of entries a vertex with which only light ones are listed."""
 
-LIGHT = 2
-"""Entries a vertex that are about as many as the light ones."""
+LIGHT_NNZ_PER_VERTEX = 2
+"""Number of entries a vertex that are about as many as the light ones."""
 
-FEW = 1 << 10
-"""Weights that NumPy sorts sooner than by radix."""
+MAX_EDGES = 2**32 - 1
+"""Maximum of edges that are sorted: they are numbered in 32 bits."""
 
-MOST = 2**32 - 1
-"""Edges that are sorted: they are numbered in 32 bits."""
+SAMPLED_WEIGHTS = 1 << 12
+"""Number of weights by which it is seen which are light."""
 
-SAMPLED = 1 << 12
-"""Weights by which it is seen which are light."""
+DIGIT_BITS = 11
+"""Number of bits by which keys are sorted at a time: the 2048 counts lie in the L1 cache."""
 
-DIGIT = 11
-"""Bits by which keys are sorted at a time: the 2048 counts lie in the L1 cache."""
+EDGES_AHEAD = 8
+"""Edges between one and that whose ends' trees are prefetched; the edge itself is as far ahead of that."""
 
-AHEAD = 8
-"""Edges ahead of Kruskal's algorithm that the ends of the edge, and before that the edge, are fetched."""
-
-GRAIN = 256
-"""Vertices that a thread takes at a time."""
-
-Side = tuple[np.ndarray, Columns, np.ndarray]
-"""indptr, columns and values of the rows, or of the columns, in which every vertex looks for entries."""
+VERTICES_AT_A_TIME = 256
+"""Number of vertices that a thread takes at a time."""
 
 
 @dataclass(frozen=True)
 class LightEdges:
-    """Edges u < v, each once, sorted by (u, v), of two directions the lighter. all: is no edge heavier?"""
+    """Edges u < v, each once, sorted by (u, v), of two directions the lighter. all: True if no edge is heavier."""
 
     u: np.ndarray
     v: np.ndarray
@@ -66,8 +61,8 @@ class LightEdges:
     all: bool
 
 
-def light_edges(sides: list[Side], most: int = MOST) -> LightEdges | None:
-    """The edges of the lightest weights, of all with these weights; None where that would not be few of many.
+def light_edges(sides: list[Side], most: int = MAX_EDGES) -> LightEdges | None:
+    """List the edges of the lightest weights, all with these weights; None where that would not be few of many.
 
     most: edges that there is memory for.
     """
@@ -75,54 +70,52 @@ def light_edges(sides: list[Side], most: int = MOST) -> LightEdges | None:
     entries = values.size * len(sides)
     if entries == 0:
         return None
-    limit, every = values.max(), entries < MANY * n
+    limit, every = values.max(), entries < MIN_MEAN_NNZ * n
     if not every:
         limit = light_weight(np.sort(sample(values, values.size)), entries, n)
     return None if limit is None else edges_up_to(sides, limit, every, most)
 
 
 def sample(values: np.ndarray, entries: int) -> np.ndarray:
-    """Some of the values, of `entries` in all, by which it is seen which are light."""
-    return values[:: -(-entries // SAMPLED)]
+    """Return some of the values, of `entries` in all, by which it is seen which are light."""
+    return values[:: -(-entries // SAMPLED_WEIGHTS)]
 
 
 def light_weight(some: np.ndarray, entries: int, n: int) -> Any:
-    """The weight up to which edges are light, by a sorted sample of all; None where those would not be few of many."""
-    limit = some[int(some.size * LIGHT * n / entries)]
+    """Find the weight up to which edges are light, by a sorted sample of all; None where those would not be few."""
+    limit = some[int(some.size * LIGHT_NNZ_PER_VERTEX * n / entries)]
     return None if (some <= limit).sum() * 2 > some.size else limit
 
 
-def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MOST) -> LightEdges | None:
-    """The edges whose weight is no more than a limit; None if there are none, or more than `most`.
+def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MAX_EDGES) -> LightEdges | None:
+    """List the edges whose weight is no more than a limit; None if there are none, or more than `most`.
 
-    every: is that all of them?
+    every: True if that is all of them.
     """
     values, n = sides[0][2], sides[0][0].size - 1
     ends, parts = np.zeros(n + 1, np.int64), (sides[0], sides[-1], len(sides) == 2, limit)
-    side_by_side(lambda taken: _count(*parts, ends, taken), values.size)
+    deal(_count, n, VERTICES_AT_A_TIME, threads_for(values.size), *parts, ends, (ends, ends, values))
     np.cumsum(ends, out=ends)
-    if not 0 < ends[-1] <= min(most, MOST):
+    if not 0 < ends[-1] <= min(most, MAX_EDGES):
         return None
     u, v = (np.empty(ends[-1], index_dtype(n)) for _ in range(2))
     w = np.empty(ends[-1], values.dtype)
-    side_by_side(lambda taken: _write(*parts, ends, (u, v, w), taken), values.size)
+    deal(_write, n, VERTICES_AT_A_TIME, threads_for(values.size), *parts, ends, (u, v, w))
     return LightEdges(u, v, w, every)
 
 
 def chosen_of(edges: LightEdges, f: np.ndarray) -> np.ndarray:
-    """The numbers of the edges that make a forest of the lightest, ascending; f, a union-find, is joined along them."""
+    """Number the edges that make a forest of the lightest, ascending; f, a union-find, is joined along them."""
     chosen = np.zeros(edges.u.size, bool)
     kruskal(ascending(edges.weights), edges.u, edges.v, f, chosen)
     return np.flatnonzero(chosen)
 
 
 def ascending(weights: np.ndarray) -> np.ndarray:
-    """In the low 32 bits, the numbers of the weights from the lightest to the heaviest, equal ones in their order.
+    """Return, in the low 32 bits, the numbers of the weights from the lightest to the heaviest, equal ones in order.
 
     weights: fewer than 2^32.  32 bits of each are sorted; should others be needed to tell two apart, all bits are.
     """
-    if weights.size <= FEW:
-        return weights.argsort(kind="stable").astype(np.uint64)
     ranks = ordinals(weights).astype(np.int64)
     low, high = int(ranks.min()), int(ranks.max())
     width = (high - low).bit_length()
@@ -133,23 +126,11 @@ def ascending(weights: np.ndarray) -> np.ndarray:
     keys <<= np.uint64(32)
     keys |= np.arange(weights.size, dtype=np.uint64)
     spare = np.empty_like(keys)
-    if _sort(keys, spare, min(width, 32), np.empty(1 << DIGIT, np.int64)):
+    if _sort(keys, spare, min(width, 32), np.empty(1 << DIGIT_BITS, np.int64)):
         keys = spare
     if width > 32 and not _ascends(keys, ranks.view(np.uint64)):
         return np.argsort(ranks.view(np.uint64), kind="stable").astype(np.uint64)
     return keys
-
-
-@inlined
-def _find(f, v):
-    """The root of v's tree, whose vertices on the way are pointed two steps on."""
-    above = f[v]
-    while above != v:
-        next_one = f[np.uintp(above)]
-        f[v] = next_one
-        v = np.uintp(next_one)
-        above = f[v]
-    return v
 
 
 @compiled
@@ -157,15 +138,15 @@ def kruskal(keys, u, v, f, chosen):
     """Marks the edges that join two trees of a union-find f, in the order of the keys' low 32 bits [1]."""
     left, low = f.size - 1, np.uint64(0xFFFFFFFF)
     for at in range(keys.size):
-        if at + 2 * AHEAD < keys.size:
-            later = np.uintp(keys[at + 2 * AHEAD] & low)
+        if at + 2 * EDGES_AHEAD < keys.size:
+            later = np.uintp(keys[at + 2 * EDGES_AHEAD] & low)
             prefetched(u, later)
             prefetched(v, later)
-            soon = np.uintp(keys[at + AHEAD] & low)
+            soon = np.uintp(keys[at + EDGES_AHEAD] & low)
             prefetched(f, np.uintp(u[soon]))
             prefetched(f, np.uintp(v[soon]))
         e = np.uintp(keys[at] & low)
-        a, b = _find(f, np.uintp(u[e])), _find(f, np.uintp(v[e]))
+        a, b = find(f, np.uintp(u[e])), find(f, np.uintp(v[e]))
         if a != b:
             f[max(a, b)] = min(a, b)
             chosen[e] = True
@@ -176,9 +157,9 @@ def kruskal(keys, u, v, f, chosen):
 
 @compiled
 def _sort(keys, spare, bits, counts):
-    """Sort the keys by bits from the 33rd on; are they in the spare array now?  counts: room for a number a digit."""
+    """Sort the keys by bits from the 33rd on; True if they are in the spare array now.  counts: a number a digit."""
     low, moved = np.uint64(counts.size - 1), False
-    for shift in range(32, 32 + bits, DIGIT):
+    for shift in range(32, 32 + bits, DIGIT_BITS):
         for digit in range(counts.size):
             counts[digit] = 0
         for key in keys:
@@ -205,70 +186,54 @@ def _ascends(keys, ranks):
 
 @inlined
 def _next(columns, values, e, stop, u, limit):
-    """The first place from e on of an entry beyond the diagonal that is light enough."""
+    """Find the first place from e on of an entry beyond the diagonal that is light enough."""
     while e < stop and (np.uintp(column(columns, e)) <= u or values[e] > limit):
         e += np.uintp(1)
     return e
 
 
-@compiled
-def _count(side, other, both, limit, counts, taken):
-    """counts[u + 1]: how many edges row u has above the diagonal; of both sides together, each once."""
-    (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
-    n, one = np.uintp(indptr.size - 1), np.uintp(1)
-    while True:
-        first = np.uintp(added(taken, 0, GRAIN))
-        if first >= n or interrupted():
-            break
-        for u in range(first, min(first + np.uintp(GRAIN), n)):
-            count = 0
-            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-            if not both:
-                for place in range(e, stop):
-                    count += (np.uintp(column(columns, place)) > u) & (values[place] <= limit)
-            else:
-                e = _next(columns, values, e, stop, u, limit)
-                x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
-                x = _next(other_columns, other_values, x, end, u, limit)
-                while e < stop or x < end:
-                    in_rows = e < stop and (x == end or column(columns, e) <= column(other_columns, x))
-                    in_columns = x < end and (e == stop or column(other_columns, x) <= column(columns, e))
-                    e = _next(columns, values, e + one, stop, u, limit) if in_rows else e
-                    x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x
-                    count += 1
-            counts[u + one] = count
+def _listing(writes):
+    """Make the loop that lists edges beyond the diagonal, of both sides together each once.
 
+    writes: True to write the edges of row u from ends[u] on, False to count them to ends[u + 1] before.
+    """
 
-@compiled
-def _write(side, other, both, limit, ends, edges, taken):
-    """The edges that `_count` has counted, those of row u from ends[u] on."""
-    (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
-    edge_u, edge_v, weight = edges
-    n, one = np.uintp(indptr.size - 1), np.uintp(1)
-    while True:
-        first = np.uintp(added(taken, 0, GRAIN))
-        if first >= n or interrupted():
-            break
-        for u in range(first, min(first + np.uintp(GRAIN), n)):
-            to, last = np.uintp(ends[u]), np.uintp(ends[u + one])
-            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-            if not both:
-                while to < last:  # written in any case, and kept by moving on
+    @dealt
+    def loop(first, stop, side, other, both, limit, ends, edges):
+        (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
+        edge_u, edge_v, weight = edges
+        one = np.uintp(1)
+        for u in range(np.uintp(first), np.uintp(stop)):
+            e, last = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+            to = np.uintp(ends[u] if writes else 0)
+            if not both and writes:
+                while to < np.uintp(ends[u + one]):  # written in any case, and kept by moving on
                     edge_u[to], edge_v[to], weight[to] = u, column(columns, e), values[e]
                     to += np.uintp((np.uintp(column(columns, e)) > u) & (values[e] <= limit))
                     e += one
-                continue
-            e = _next(columns, values, e, stop, u, limit)
-            x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
-            x = _next(other_columns, other_values, x, end, u, limit)
-            while to < last:
-                in_rows = e < stop and (x == end or column(columns, e) <= column(other_columns, x))
-                in_columns = x < end and (e == stop or column(other_columns, x) <= column(columns, e))
-                edge_u[to], edge_v[to] = u, column(columns, e) if in_rows else column(other_columns, x)
-                if in_rows and in_columns:
-                    weight[to] = min(values[e], other_values[x])
-                else:
-                    weight[to] = values[e] if in_rows else other_values[x]
-                to += one
-                e = _next(columns, values, e + one, stop, u, limit) if in_rows else e
-                x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x
+            elif not both:
+                for place in range(e, last):
+                    to += np.uintp((np.uintp(column(columns, place)) > u) & (values[place] <= limit))
+            else:
+                e = _next(columns, values, e, last, u, limit)
+                x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
+                x = _next(other_columns, other_values, x, end, u, limit)
+                while e < last or x < end:
+                    in_rows = e < last and (x == end or column(columns, e) <= column(other_columns, x))
+                    in_columns = x < end and (e == last or column(other_columns, x) <= column(columns, e))
+                    if writes:
+                        edge_u[to], edge_v[to] = u, column(columns, e) if in_rows else column(other_columns, x)
+                        if in_rows and in_columns:
+                            weight[to] = min(values[e], other_values[x])
+                        else:
+                            weight[to] = values[e] if in_rows else other_values[x]
+                    to += one
+                    e = _next(columns, values, e + one, last, u, limit) if in_rows else e
+                    x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x
+            if not writes:
+                ends[u + one] = to
+
+    return loop
+
+
+_count, _write = _listing(False), _listing(True)

@@ -26,41 +26,38 @@ from semiring.cpu.threads import get_threads, run
 from semiring.vectors import as_bound
 
 MEANS, MEANS_BY_DEGREE = 3, 12
-"""Mean weights in Δ, where degrees are alike: at most so many, and so many over the degree. Fewer expand a vertex of a
-random graph less often; of roads and grids there are then too many steps."""
+"""Number of mean weights in Δ, where degrees are alike: at most so many, and so many over the degree. With fewer a
+random graph's vertices expand less often; roads and grids then take too many steps."""
 
-SKEWED = 16
-"""Mean degrees in the largest one from which on degrees are not alike."""
+MIN_SKEW = 16
+"""Minimum of mean degrees in the largest one for degrees not to be alike."""
 
-SMALL = 1 << 20
-"""Entries from which on other threads may gain what they cost."""
+MIN_NNZ_FOR_THREADS = 1 << 20
+"""Minimum of entries for other threads to gain what they cost."""
 
-FEWEST = 4
-"""Threads from which on they do: two that share their lists, and tell each other of every improvement, relax no faster
+MIN_THREADS = 4
+"""Minimum of threads with which they do: two that share their lists, and tell each other of improvements, are no faster
 than one alone."""
 
-SHORT = 4
-"""Edges of a vertex, on average, up to which most improve a distance."""
+SAMPLED_WEIGHTS = 1 << 10
+"""Number of weights that Δ is made of: a few more or less cost little, and all of them a pass."""
 
-SAMPLE = 1 << 10
-"""Weights that Δ is made of: a few more or less cost little, and all of them a pass."""
+MIN_SHARED_EDGES = 1 << 16
+"""Minimum of edges of near entries for threads to share a step."""
 
-WORTH = 1 << 16
-"""Edges of near entries from which on threads share a step."""
-
-LISTS = 2
-"""Of each thread, and of all: near vertices and far ones."""
+LISTS_PER_THREAD = 2
+"""Number of lists of each thread, and of all: near vertices and far ones."""
 
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""indptr, indices, values."""
+"""Type of indptr, indices and values."""
 
 
 SKEWED_DEGREES: Fact[bool] = Fact("a few vertices have far more edges than others")
 VALUES: Fact[np.ndarray] = Fact("values, each at its own place in memory")
 STEP: Fact[Any] = Fact("a step that suits weights and degrees")
 WORST: Fact[Any] = Fact("the weight that makes a path the worst")
-"""Given of both: the semiring."""
+"""The last two facts are kept for a semiring."""
 
 
 @dataclass(frozen=True)
@@ -89,23 +86,23 @@ class Essential:
         return self.rows[1].size
 
     def bound(self, source: int) -> tuple[np.ndarray, Any]:
-        """(`useful`, D of the source), or (nothing, 0) where the source does not lead to the hub."""
+        """Return `useful` and D of the source, or nothing and 0 where the source does not lead to the hub."""
         to_hub = self.to_hub[source]
         return (self.useful, to_hub) if self.leads(to_hub) else (self.useful[:0], to_hub.dtype.type(0))
 
     def serves(self, source: int) -> bool:
-        """Is no distance from there too large, as far as it is known before a search?"""
+        """True if no distance from there is too large, as far as it is known before a search."""
         to_hub = self.to_hub[source]
         return bool(to_hub <= self.reach) or not self.leads(to_hub)
 
     def leads(self, to_hub: Any) -> bool:
-        """Is a vertex at that distance from the hub one that leads to it?"""
+        """True if a vertex with that distance to the hub leads to it."""
         return bool(to_hub != end_of_range(to_hub.dtype, "highest"))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """threads: how many.  delta: None where ⊗ puts nothing ahead.  essential: the edges that matter, if known."""
+    """The plan of a search.  delta: None where ⊗ puts nothing ahead.  essential: the edges that matter, if known."""
 
     threads: int
     delta: Any
@@ -113,8 +110,8 @@ class Plan:
 
 
 def threads_for(A: Matrix) -> int:
-    """How many threads A is worth."""
-    return get_threads() if A.nnz >= SMALL and get_threads() >= FEWEST else 1
+    """Return how many threads A is worth."""
+    return get_threads() if A.nnz >= MIN_NNZ_FOR_THREADS and get_threads() >= MIN_THREADS else 1
 
 
 @dataclass(frozen=True)
@@ -145,36 +142,36 @@ class Search:
         self.top = s.unit(A.dtype)
 
     def edges(self, source: int) -> tuple[Any, ...]:
-        """indptr, indices and values of the rows to relax along, and by which distances a vertex is passed over."""
+        """Return the rows to relax along, and by which distances a vertex is passed over."""
         if (found := self.plan.essential) is not None:
             return *found.rows, *found.bound(source)
         return self.A.indptr, self.A.indices, full_values(self.A), np.empty(0, self.A.dtype), self.s.unit(self.A.dtype)
 
     def farthest(self) -> Any:
-        """No distance that was found is worse."""
+        """Return a bound on the distances that were found."""
         if self.plan.essential is None:
             return self.top
         bound = self.s.product(self.top, heaviest(self.A, self.s))
         return bound if bound < self.plan.essential.farthest else self.d[self.d != self.zero].max()
 
     def lists(self) -> tuple[np.ndarray, np.ndarray]:
-        """Room for entries: vertices, and their distances."""
+        """Make room for entries: vertices, and their distances."""
         room = room_for(self.A.nrows)
         return np.empty(room, self.A.indices.dtype), np.empty(room, self.A.dtype)
 
     def run(self) -> Any:
-        """Find the distances; none is worse than what is returned."""
+        """Find the distances; returns a bound on them."""
         from .relaxation import most_relaxed, search
 
         s, dtype, delta, limit, best = self.s, self.A.dtype, self.plan.delta, self.limit, self.zero
-        loop = search(s, dtype, delta is not None, delta is not None and self.rows[1].size <= SHORT * self.A.nrows)
+        loop = search(s, dtype, delta is not None)
         delta = s.unit(dtype) if delta is None else delta
         starts = np.atleast_1d(self.source)
         size = starts.size
         self.d[starts] = self.near[1][:size] = s.unit(dtype)
         self.near[0][:size] = starts
         self.top = delta if limit == self.zero else capped(delta, limit, s)
-        many = self.A.nrows * WORTH // max(self.A.nnz, 1) if self.plan.threads > 1 else self.near[0].size
+        many = self.A.nrows * MIN_SHARED_EDGES // max(self.A.nnz, 1) if self.plan.threads > 1 else self.near[0].size
         while True:
             state = self.rows, self.d, self.near, self.far, self.counts
             size, *found = loop(state, self.target, limit, delta, self.top, best, size, many)
@@ -187,7 +184,7 @@ class Search:
             best = capped(best, left, s)
 
     def shared(self, size: int) -> tuple[int, Any]:
-        """Relax from the first `size` near entries by all threads; (how many entries are near, the best put into far).
+        """Relax from the first `size` near entries by all threads; returns how many are near, and the best of far.
 
         Each thread takes what nobody has taken, and puts what it finds into lists of its own, which are gathered.
         """
@@ -220,36 +217,36 @@ class Search:
 
 
 def capped(x: Any, worst: Any, s: Semiring) -> Any:
-    """x, or `worst` if that is better."""
+    """Return x, or `worst` if that is better."""
     return worst if s.better(worst, x) else x
 
 
 def room_for(n: int) -> int:
-    """Entries in a list: at most n count, and those are moved together where it would be full."""
+    """Number of entries in a list: at most n count, and those are moved together where it would be full."""
     return 2 * n + 1024
 
 
 def list_bytes(A: Matrix) -> int:
-    """Bytes of all threads' lists at most."""
+    """Maximum of bytes of all threads' lists."""
     threads = threads_for(A)
-    lists = LISTS * (threads + 1 if threads > 1 else 1)
+    lists = LISTS_PER_THREAD * (threads + 1 if threads > 1 else 1)
     return lists * room_for(A.nrows) * (A._index_dtype.itemsize + A.dtype.itemsize)
 
 
 def skewed(A: CSR) -> bool:
-    """Have a few vertices far more edges than others? Found once."""
+    """True if a few vertices have far more edges than others; found once."""
     return A.keep(
-        SKEWED_DEGREES, lambda: int(np.diff(A.indptr).max(initial=0)) * A.nrows > SKEWED * max(A.nnz, A.nrows)
+        SKEWED_DEGREES, lambda: int(np.diff(A.indptr).max(initial=0)) * A.nrows > MIN_SKEW * max(A.nnz, A.nrows)
     )
 
 
 def step(A: CSR, s: Semiring) -> Any:
-    """Δ by the weights and degrees of A, found once."""
+    """Return Δ by the weights and degrees of A, found once."""
     return A.keep(STEP, lambda: suitable_step(A, s), s)
 
 
 def suitable_step(A: CSR, s: Semiring) -> Any:
-    """Δ by the weights and degrees of A."""
+    """Compute Δ by the weights and degrees of A."""
     usual, weight = max(A.nnz / max(A.nrows, 1), 1), typical(A, s)
     means = 1 / usual if skewed(A) else min(MEANS, MEANS_BY_DEGREE / usual)
     end = math.copysign(float(np.finfo(np.float64).max), weight)
@@ -258,7 +255,7 @@ def suitable_step(A: CSR, s: Semiring) -> Any:
 
 def typical(A: CSR, s: Semiring) -> float:
     """The mean of a sample of the weights, 0 of no weights."""
-    sample = A.values[:: max(A.nnz // SAMPLE, 1)]
+    sample = A.values[:: max(A.nnz // SAMPLED_WEIGHTS, 1)]
     present = sample != s.zero(A.dtype)
     sample = sample if present.all() else sample[present]
     with np.errstate(over="ignore"):
@@ -266,14 +263,14 @@ def typical(A: CSR, s: Semiring) -> float:
 
 
 def full_values(A: CSR) -> np.ndarray:
-    """A's values, each at its own place in memory: of a pattern they are made once."""
+    """Return A's values, each at its own place in memory: of a pattern they are made once."""
     if A.values.flags.c_contiguous:
         return A.values
     return A.keep(VALUES, lambda: read_only(np.ascontiguousarray(A.values)))
 
 
 def cannot_overflow(A: Matrix, farthest: Any, s: Semiring) -> bool:
-    """True if no edge from a vertex as far as `farthest` can have led out of the dtype's range."""
+    """True if no edge, from no vertex as far as that, can have led out of the dtype's range."""
     if s.add not in (MONOIDS["min"], MONOIDS["max"]) or not s.adds_weights or A.nnz == 0:
         return False
     worst = heaviest(A, s)

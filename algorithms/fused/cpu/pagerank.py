@@ -17,17 +17,17 @@ from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import PIECES_PER_THREAD, get_threads, share
 from semiring.vectors import shares
 
-WORTH_THREADS = 1 << 18
-"""Entries from which on a round takes longer than waking another thread."""
+MIN_NNZ_FOR_THREADS = 1 << 18
+"""Minimum of entries with which a round takes longer than waking another thread."""
 
 PARTS = 64
-"""Parts of the columns of a graph that is worth several threads."""
+"""Number of parts of the columns of a graph that is worth several threads."""
 
 LEAVING: Fact[np.ndarray] = Fact("the weights that leave each vertex")
 
 
 def ranks(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> np.ndarray | None:
-    """The shares, as `algorithms.pagerank.ranks` has them."""
+    """Return the shares, as `algorithms.pagerank.ranks` has them."""
     n, leaving = A.nrows, A.keep(LEAVING, lambda: weight_leaving(A))
     columns: Any = by_columns(A)
     counted = A.dtype != bool
@@ -35,7 +35,7 @@ def ranks(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> np.ndar
     followed, jump = alpha * shares(leaving), v if isinstance(v, np.ndarray) else np.full(n, v)
     x, then = np.full(n, 1 / n), np.empty(n)
     z = x * followed
-    count, workers = (PARTS, get_threads()) if A.nnz >= WORTH_THREADS else (1, 1)
+    count, workers = (PARTS, get_threads()) if A.nnz >= MIN_NNZ_FOR_THREADS else (1, 1)
     ends = np.searchsorted(columns.indptr, np.linspace(0, A.nnz, count + 1))
     ends[0], ends[-1] = 0, n
     each = count if workers == 1 else -(-count // (PIECES_PER_THREAD * workers))

@@ -23,7 +23,7 @@ from .near_far import full_values
 
 
 def numbers_of_paths(A: CSR, d: np.ndarray, source: int, s: Semiring, dtype: str) -> Any:
-    """How many shortest paths lead to each vertex, as `algorithms.tied_paths.numbers_of_paths` has them."""
+    """Count the shortest paths to each vertex, as `algorithms.tied_paths.numbers_of_paths` does."""
     rows, d = (A.indptr, A.indices, full_values(A)), np.ascontiguousarray(d)
     waiting, order = np.zeros(A.nrows, A.indices.dtype), np.empty(A.nrows, A.indices.dtype)
     count = np.zeros(A.nrows, dtype)
@@ -35,7 +35,7 @@ def numbers_of_paths(A: CSR, d: np.ndarray, source: int, s: Semiring, dtype: str
 
 @lru_cache(maxsize=64)
 def loops(semiring: Semiring, dtype: np.dtype, counted: np.dtype) -> tuple[Any, Any]:
-    """(the pass that counts edges, the pass that sums), for weights and for numbers of these dtypes."""
+    """Make the pass that counts edges and the pass that sums, for weights and for numbers of these dtypes."""
     from semiring.cpu.kernels import compiled, product_function
 
     zero, one = semiring.zero(dtype), np.uintp(1)

@@ -23,12 +23,12 @@ from formats import CSR
 from semiring import Semiring
 from semiring.verbs.registry import Declined, Deferred
 
-MOST = 64
-"""Sources that are taken at a time: answers are written to their rows at once, and a bar tells how many are done."""
+MAX_SOURCES = 64
+"""Number of sources at a time: answers are written to their rows at once, and a bar tells how many are done."""
 
 
 def lists(A: Any, fmt: type) -> dict[str, int]:
-    """What `Matrix.footprint` does not know of near-far relaxation: memory that is asked for, and hardly touched."""
+    """Return the bytes that `Matrix.footprint` does not know of near-far relaxation: asked for, and hardly touched."""
     from .near_far import list_bytes
 
     return {"lists of near and far vertices": list_bytes(A)}
@@ -55,10 +55,10 @@ def _lists_need(A: Any, k: int) -> int:
     return bytes_needed(A, k)
 
 
-@bellman_ford.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
-@da2cf.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
-@delta_stepping.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
-@dijkstra.batch.implement(CSR, "cpu", most=MOST, needs=_lists_need)
+@bellman_ford.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lists_need)
+@da2cf.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lists_need)
+@delta_stepping.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lists_need)
+@dijkstra.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lists_need)
 def _several(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     from .batched_paths import each
 
@@ -101,7 +101,7 @@ def _lanes_need(A: Any, k: int) -> int:
     return bytes_needed(A, k)
 
 
-@shortest_path_tree.batch.implement(CSR, "cpu", most=MOST, needs=_lanes_need)
+@shortest_path_tree.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lanes_need)
 def _trees(A: CSR, sources: list[int], rows: Any, s: Semiring) -> Any:
     from .batched_trees import together
 

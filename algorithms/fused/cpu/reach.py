@@ -1,4 +1,4 @@
-"""Where vertices lead, and what leads to them: bitmaps that grow as rows are read in their order, and no levels.
+"""Reachability from vertices and to them: bitmaps that grow as rows are read in their order, and no levels.
 
 A short search from one vertex begins, by a queue (`spreads`). Then all rows are swept over, up and down in turns.
 
@@ -7,7 +7,7 @@ A short search from one vertex begins, by a queue (`spreads`). Then all rows are
     against them (`ask`)      a vertex that is left looks for one that is known among those it leads to
 
 The second may stop at the first vertex it finds. A branch that depends on what was found costs as much as several
-edges, so it looks at a few edges of a row together, unless the first is known nearly always.
+edges, so it looks at a few edges of a row together.
 
 O(n + m) for each sweep, of which random graphs take two or three.
 """
@@ -23,57 +23,51 @@ from formats.arrays import index_dtype
 from semiring.cpu.kernels import compiled
 
 from .atomics import prefetched
-from .giant import AHEAD, sweep_blocks
-from .words import as_flags, listed, lowest_bit
+from .giant import EDGES_AHEAD, WORDS_AT_A_TIME, sweep_blocks
+from .words import follow, listed, lowest_bit
 
-SPREAD = 1 / 16
+SEARCHED_SHARE = 1 / 16
 """Share of the vertices that the first search finds."""
 
-DEPTH = 0.4
-"""Levels are few up to this power of the vertices found: between 1/3, of three dimensions, and 1/2, of two."""
+MAX_DEPTH_POWER = 0.4
+"""Power of the vertices found up to which levels are few: between 1/3, of three dimensions, and 1/2, of two."""
 
 PIECES = 16
-"""In how many pieces a sweep goes over the bitmap: after each it may change its way of looking."""
+"""Number of pieces in which a sweep goes over the bitmap: after each it may change its way of looking."""
 
-PIECE = 1 << 8
-"""Words of a bitmap that a piece has at least."""
+MIN_PIECE_WORDS = 1 << 8
+"""Minimum of words of a bitmap in a piece."""
 
-PAUSE = 1 << 14
-"""Words of a bitmap that it has at most, for Python hears a signal after each."""
+MAX_PIECE_WORDS = 1 << 14
+"""Maximum of words of a bitmap in a piece, for Python hears a signal after each."""
 
-TRIAL = 16
-"""Words of the first piece of a sweep along the rows; the next ones double, until they are as large as any."""
+TRIAL_WORDS = 16
+"""Number of words of the first piece of a sweep along the rows; the next ones double, until they are large."""
 
-RARE = 1 / 12
-"""Marks that are new, for each edge read, from which on fewer are looked for by blocks."""
+MIN_NEW_MARKS_PER_EDGE = 1 / 12
+"""With fewer new marks per edge read than this, marks are looked for by blocks."""
 
-FEW = 1 / 64
-"""Share of the vertices left to be followed from which on a queue takes fewer."""
+MAX_QUEUE_SHARE = 1 / 64
+"""Maximum share of the vertices left to be followed that a queue takes."""
 
-TOGETHER = 4
-"""Edges of a row that are looked at together."""
+EDGES_AT_ONCE = 4
+"""Number of edges of a row that are looked at together."""
 
-SURE = 3 / 4
-"""Share of the rows whose first edge leads to what is known, from which on edges are looked at one by one."""
-
-ASKED = 16
-"""Words of a bitmap whose rows tell that share."""
-
-WORTHWHILE = 1 / 8
+MIN_FOUND_SHARE = 1 / 8
 """Share of the vertices looked at that a sweep must find to be followed by another, after the first SWEEPS."""
 
 SWEEPS = 8
-"""Sweeps that may find few each."""
+"""Number of sweeps that may find few each."""
 
 
 def count(words: np.ndarray) -> int:
-    """How many bits are set."""
+    """Count the bits that are set."""
     return int(np.bitwise_count(words).sum())
 
 
-def pieces(words: int, trial: int = PAUSE) -> Iterator[tuple[int, int]]:
-    """Where pieces of a bitmap begin and stop. trial: words of the first; the next ones double."""
-    size, first = min(max(PIECE, -(-words // PIECES)), PAUSE), 0
+def pieces(words: int, trial: int = MAX_PIECE_WORDS) -> Iterator[tuple[int, int]]:
+    """Give where pieces of a bitmap begin and stop.  trial: words of the first; the next ones double."""
+    size, first = min(max(MIN_PIECE_WORDS, -(-words // PIECES)), MAX_PIECE_WORDS), 0
     while first < words:
         stop = min(first + min(max(trial, first), size), words)
         yield first, stop
@@ -81,16 +75,16 @@ def pieces(words: int, trial: int = PAUSE) -> Iterator[tuple[int, int]]:
 
 
 def spreads(M: Any, start: int, seen: np.ndarray) -> bool:
-    """Mark `start` in `seen`, and where it leads, until a share of the vertices is found; did that take few levels?
+    """Mark `start` in `seen`, and where it leads, until a share of the vertices is found; True if that took few levels.
 
     Few are what a space of three dimensions has, but no plane. Marks need many sweeps where it takes more levels.
     """
-    n, enough = M.nrows, int(M.nrows * SPREAD) + 1
+    n, enough = M.nrows, int(M.nrows * SEARCHED_SHARE) + 1
     queue, found, begin, end = np.empty(n + 1, index_dtype(n)), np.zeros_like(seen), 0, 1
     queue[0] = start
     found[start >> 6] = np.uint64(1 << (start & 63))
-    for _ in range(int(enough**DEPTH) + 8):
-        begin, end = _follow(M.indptr, M.indices, found, queue, begin, end, end, enough)
+    for _ in range(int(enough**MAX_DEPTH_POWER) + 8):
+        begin, end = follow(M.indptr, M.indices, found, queue, begin, end, end, enough)
         if end >= enough or begin == end:
             break
     seen |= found
@@ -104,15 +98,15 @@ def lead(A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
     """
     rows = (A.indptr, A.indices)
     before, blocks = count(seen), False
-    for first, stop in pieces(seen.size, TRIAL):
+    for first, stop in pieces(seen.size, TRIAL_WORDS):
         if blocks:
-            sweep_blocks(*rows, seen, left, True, np.array([first]), stop)
+            sweep_blocks(np.array([first]), stop, WORDS_AT_A_TIME, (*rows, seen, left, True))
         else:
             read = _lead(*rows, seen, left, known, first, stop, False)
             before, found = count(seen), count(seen) - before
-            blocks = found < read * RARE
+            blocks = found < read * MIN_NEW_MARKS_PER_EDGE
     for sweep in range(SWEEPS):
-        if count(seen & left) <= A.nrows * FEW:
+        if count(seen & left) <= A.nrows * MAX_QUEUE_SHARE:
             break
         for first, stop in pieces(seen.size):
             _lead(*rows, seen, left, known, first, stop, sweep % 2 == 0)
@@ -120,24 +114,12 @@ def lead(A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
     begin, end = 0, listed(seen & left, queue)
     left &= ~seen
     while begin < end:
-        begin, end = _follow(*rows, seen, queue, begin, min(begin + (PAUSE << 6), end), end, A.nrows + 1)
+        begin, end = follow(*rows, seen, queue, begin, min(begin + (MAX_PIECE_WORDS << 6), end), end, A.nrows + 1)
 
 
 def ask(M: Any, left: np.ndarray, known: np.ndarray) -> bool:
-    """Move vertices that lead to `known` there, from `left`, while sweeps find many; was none left to find?"""
-    kernel = _ask_singly if is_sure(M, left, known) else _ask
-    return _sweep(lambda *words: kernel(M.indptr, M.indices, left, known, *words), left)
-
-
-def is_sure(M: Any, left: np.ndarray, known: np.ndarray) -> bool:
-    """Does the first edge of most rows in the bitmap `left` lead to what is known? Asked of a few words."""
-    words = np.arange(0, left.size, -(-left.size // ASKED))
-    places = np.flatnonzero(as_flags(left[words], 64 * words.size))
-    rows = words[places >> 6] * 64 + (places & 63)
-    starts = M.indptr[rows]
-    first = M.indices[starts[starts < M.indptr[rows + 1]]].astype(np.int64)
-    found = known[first >> 6] >> (first & 63).astype(np.uint64) & np.uint64(1)
-    return int(found.sum()) > found.size * SURE
+    """Move vertices that lead to `known` there, from `left`, while sweeps find many; True if none was left to find."""
+    return _sweep(lambda *words: _ask(M.indptr, M.indices, left, known, *words), left)
 
 
 def alone(A: Any, left: np.ndarray) -> None:
@@ -152,32 +134,10 @@ def _sweep(find: Callable[[int, int, bool], int], left: np.ndarray) -> bool:
     """
     sweeps, remain = 0, count(left)
     found = remain
-    while found and (found > remain * WORTHWHILE or sweeps < SWEEPS):
+    while found and (found > remain * MIN_FOUND_SHARE or sweeps < SWEEPS):
         found = sum(find(first, stop, sweeps % 2 == 1) for first, stop in pieces(left.size))
         remain, sweeps = remain - found, sweeps + 1
     return found == 0 or remain == 0
-
-
-@compiled
-def _follow(indptr, indices, seen, queue, begin, stop, end, enough):
-    """Append to the queue where its vertices from `begin` to `stop` lead, if not `seen`, until it has enough.
-
-    Returns what is then left of it.
-    """
-    one, six, low = np.uintp(1), np.uintp(6), np.uintp(63)
-    f, tail, last = np.uintp(begin), np.uintp(end), np.uintp(stop)
-    while f < last and tail < np.uintp(enough):
-        u = np.uintp(queue[f])
-        f += one
-        e, until = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-        while e < until:
-            v = np.uintp(indices[e])
-            word, bit = seen[v >> six], np.uint64(1) << np.uint64(v & low)
-            queue[tail] = v
-            tail += np.uintp(word & bit == np.uint64(0))
-            seen[v >> six] = word | bit
-            e += one
-    return np.intp(f), np.intp(tail)
 
 
 @compiled
@@ -187,7 +147,7 @@ def _lead(indptr, indices, seen, left, known, first, stop, downward):
     Returns how many edges the rows have.
     """
     read, one, six, low = np.uintp(0), np.uintp(1), np.uintp(6), np.uintp(63)
-    ahead = np.uintp(-AHEAD if downward else AHEAD)
+    ahead = np.uintp(-EDGES_AHEAD if downward else EDGES_AHEAD)
     for at in range(first, stop):
         word = np.uintp(seen.size - 1 - at if downward else at)
         todo = seen[word] & left[word]
@@ -208,44 +168,35 @@ def _lead(indptr, indices, seen, left, known, first, stop, downward):
     return np.intp(read)
 
 
-def _asking(edges: int) -> Any:
-    """A kernel that looks at so many edges of a row together."""
-    together = np.uintp(edges)
+@compiled
+def _ask(indptr, indices, left, known, first, stop, downward):
+    """Move vertices that lead to one in `known` there, from `left`, and take out those that lead nowhere.
 
-    @compiled
-    def ask(indptr, indices, left, known, first, stop, downward):
-        """Move vertices that lead to one in `known` there, from `left`, and take out those that lead nowhere.
-
-        The words first to stop.  Returns how many moved.
-        """
-        moved, zero, one, six, low = np.uint64(0), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
-        ahead = np.uintp(-AHEAD if downward else AHEAD)
-        for at in range(first, stop):
-            word = np.uintp(left.size - 1 - at if downward else at)
-            todo, new, empty = left[word], zero, zero
-            while todo:
-                bit = todo & (~todo + np.uint64(1))
-                u = (word << six) + np.uintp(lowest_bit(todo))
-                todo ^= bit
-                e, stop_at, found = np.uintp(indptr[u]), np.uintp(indptr[u + one]), zero
-                prefetched(indices, e + ahead)
-                empty |= bit * np.uint64(e == stop_at)
-                while (e < stop_at) & (found == zero):
-                    for k in range(together):
-                        v = np.uintp(indices[min(e + k, stop_at - one)])
-                        found |= known[v >> six] >> np.uint64(v & low)
-                    found &= np.uint64(1)
-                    e += together
-                moved += found
-                new |= bit * found
-            known[word] |= new
-            left[word] ^= new | empty
-        return np.intp(moved)
-
-    return ask
-
-
-_ask, _ask_singly = _asking(TOGETHER), _asking(1)
+    Returns how many of the words first to stop moved.
+    """
+    moved, zero, one, six, low = np.uint64(0), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
+    ahead, together = np.uintp(-EDGES_AHEAD if downward else EDGES_AHEAD), np.uintp(EDGES_AT_ONCE)
+    for at in range(first, stop):
+        word = np.uintp(left.size - 1 - at if downward else at)
+        todo, new, empty = left[word], zero, zero
+        while todo:
+            bit = todo & (~todo + np.uint64(1))
+            u = (word << six) + np.uintp(lowest_bit(todo))
+            todo ^= bit
+            e, stop_at, found = np.uintp(indptr[u]), np.uintp(indptr[u + one]), zero
+            prefetched(indices, e + ahead)
+            empty |= bit * np.uint64(e == stop_at)
+            while (e < stop_at) & (found == zero):
+                for k in range(together):
+                    v = np.uintp(indices[min(e + k, stop_at - one)])
+                    found |= known[v >> six] >> np.uint64(v & low)
+                found &= np.uint64(1)
+                e += together
+            moved += found
+            new |= bit * found
+        known[word] |= new
+        left[word] ^= new | empty
+    return np.intp(moved)
 
 
 @compiled

@@ -34,32 +34,32 @@ from .atomics import added, exchanged, prefetched
 
 Kernel = Callable[..., Any]
 Policy = Callable[[Semiring, np.dtype], tuple[Any, Any]]
-"""What makes the ways in which distances are improved, as `plain`."""
+"""Type of a function that makes the ways in which distances are improved, as `plain`."""
 
 ONE: Any = np.uintp(1)
-AHEAD = 8
-"""Entries of near from one to that whose distance and edges are fetched meanwhile."""
+ENTRIES_AHEAD = 8
+"""Entries of near between one and that whose distance and edges are prefetched."""
 
-GRAIN = 32
-"""Entries that a thread takes at a time."""
+ENTRIES_AT_A_TIME = 32
+"""Number of entries that a thread takes at a time."""
 
 HALVINGS = 6
-"""Where a target is looked for, Δ is halved so often at first, and doubles with each bucket: to a vertex among the
+"""Number of times that Δ is halved at first for a target; it doubles with each bucket: to a vertex among the
 nearest 0.1 % of R-MAT 18 a search takes 1.5 ms instead of 8."""
 
 CROWD = 16
-"""Where more than a 16th of the vertices waits in far, a search for a target takes the nearest eighth of them, if that
-is less than Δ: on a uniform graph nearly all vertices lie within one Δ. To a vertex among the nearest 3 % of 200,000
-vertices with 8 edges each a search takes 2.7 ms instead of 27 (one core of an EPYC, 2026-11-28)."""
+"""Part of the vertices that is a crowd: if one in 16 waits in far, a search for a target takes the nearest eighth,
+if that is less than Δ: on a uniform graph nearly all vertices lie within one Δ. To a vertex among the nearest 3 % of
+200,000 vertices with 8 edges each a search takes 2.7 ms instead of 27 (one core of an EPYC, 2026-11-28)."""
 
 ENDLESS = -2
-"""Where far ends if more has been relaxed than the laws of ⊕ and ⊗ allow."""
+"""End of far if more has been relaxed than the laws of ⊕ and ⊗ allow."""
 
 INT32 = np.dtype(np.int32)
 
 
 def orders(semiring: Semiring) -> tuple[Any, Any]:
-    """(is a strictly better than b, is a no worse than b), for compiled code."""
+    """Make the tests whether a is strictly better than b, and no worse than b, for compiled code."""
     if semiring.add in (MONOIDS["min"], MONOIDS["max"]):
         return inlined(better(semiring).scalar), inlined(no_worse(semiring).scalar)
     add = inlined(semiring.add.op.scalar)
@@ -74,9 +74,9 @@ def orders(semiring: Semiring) -> tuple[Any, Any]:
 
 
 def length(semiring: Semiring, dtype: np.dtype) -> Callable[[Any, Any], Any]:
-    """(weight, distance) -> their product, no better than the zero where the weight is absent or it leaves the range.
+    """Make the product of a weight and a distance: no better than zero if the weight is absent or it leaves the range.
 
-    Where no path gains by length, and the distance is not the zero: then plain sums are right, of int32 in 64 bits.
+    The distance is not the zero, and no path gains by length: then plain sums are right, of int32 in 64 bits.
     """
     if semiring.adds_weights and dtype.kind == "f":
         return plain_product(semiring, dtype, matrix_first=False)
@@ -86,7 +86,7 @@ def length(semiring: Semiring, dtype: np.dtype) -> Callable[[Any, Any], Any]:
 
 
 def passed_over(semiring: Semiring, dtype: np.dtype) -> Callable[[Any, Any, Any], Any]:
-    """(distance, D_s, useful) -> do a vertex's edges make no path shorter? (See `essential`.)"""
+    """Make the test of (distance, D_s, useful) whether a vertex's edges make no path shorter, see `essential`."""
     if not semiring.adds_weights or dtype.kind == "b":
         return inlined(lambda y, to_hub, useful: False)
     return inlined(lambda y, to_hub, useful: y - to_hub > useful)
@@ -94,14 +94,14 @@ def passed_over(semiring: Semiring, dtype: np.dtype) -> Callable[[Any, Any, Any]
 
 @compiled
 def most_relaxed(n):
-    """Relaxations that the laws allow: n buckets of n rounds of n vertices, as far as 64 bits count them."""
+    """Maximum of relaxations that the laws allow: n buckets of n rounds of n vertices, as far as 64 bits count them."""
     bound = min(n + 8, 1 << 20)
     return bound * bound * bound
 
 
 @compiled
 def kept(vertices, distances, first, last, d):
-    """Move the entries from `first` to `last` that still count to the front; where they end."""
+    """Move the entries from `first` to `last` that still count to the front; returns where they end."""
     end = 0
     for i in range(first, last):
         if d[vertices[i]] == distances[i]:
@@ -112,7 +112,7 @@ def kept(vertices, distances, first, last, d):
 
 @compiled
 def gather(own, count, into, end, d):
-    """Append the first `count` entries of a list that still count to one that has room for them; where that ends."""
+    """Append the first `count` entries of a list that still count to one that has room; returns where that ends."""
     for i in range(count):
         if d[own[0][i]] == own[1][i]:
             into[0][end], into[1][end] = own[0][i], own[1][i]
@@ -122,11 +122,11 @@ def gather(own, count, into, end, d):
 
 @inlined
 def fetch_ahead(vertices, at, size, d, rows):
-    """Have fetched what will be read of the entries of near a few places on."""
-    if at + AHEAD < size:
+    """Prefetch what will be read of the entries of near a few places on."""
+    if at + ENTRIES_AHEAD < size:
         ahead, e = (
-            np.uintp(vertices[np.uintp(at + AHEAD)]),
-            np.uintp(rows[0][np.uintp(vertices[np.uintp(at + AHEAD // 2)])]),
+            np.uintp(vertices[np.uintp(at + ENTRIES_AHEAD)]),
+            np.uintp(rows[0][np.uintp(vertices[np.uintp(at + ENTRIES_AHEAD // 2)])]),
         )
         prefetched(d, ahead)
         prefetched(rows[0], ahead)
@@ -135,10 +135,10 @@ def fetch_ahead(vertices, at, size, d, rows):
 
 
 def plain(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
-    """How a search on one thread improves distances: (what is done for vertices elsewhere, how one is improved).
+    """Make two functions by which a search on one thread improves distances: `elsewhere` and `improve`.
 
-    elsewhere: has (j, t, d, rows, counts) been seen to, as j is no vertex of this search?  improve: d_j = y, which is
-    better; False if that is no longer so.
+    elsewhere: True if (j, t, d, rows, counts) has been seen to, as j is no vertex of this search.  improve: sets d_j to
+    y, which is better; False if that is no longer so.
     """
 
     def improve(d, j, y):
@@ -149,7 +149,7 @@ def plain(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
 
 
 def atomic(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
-    """How threads that share distances improve them, as `plain` has it."""
+    """Make the functions by which threads that share distances improve them, as `plain` has it."""
     better_than, _ = orders(semiring)
     elsewhere, _ = plain(semiring, dtype)
 
@@ -163,19 +163,15 @@ def atomic(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
 
 
 @lru_cache(maxsize=64)
-def relaxing(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Policy) -> Kernel:
-    """What relaxes along the edges of a vertex, for a semiring and a dtype.
-
-    short_rows: do most edges improve a distance, as in rows of few? Then no branch is taken on whether one does: a
-    vertex is written behind both lists, and the one that it belongs to becomes longer.
-    """
+def relaxing(semiring: Semiring, dtype: np.dtype, policy: Policy) -> Kernel:
+    """Make the function that relaxes along the edges of a vertex, for a semiring and a dtype."""
     convert, (better_than, no_worse_than) = dtype.type, orders(semiring)
     lengthened, is_passed_over = length(semiring, dtype), passed_over(semiring, dtype)
     elsewhere, improve = policy(semiring, dtype)
 
     @inlined
     def relax(edges, x, top, rows, d, lists, ends, counts):
-        """Relax along edges (the first, how many) into near and far; (where these end, the best put into far)."""
+        """Relax along edges (the first, how many) into near and far; returns their ends, and the best put into far."""
         ((near_v, near_d), (far_v, far_d)), (size, last, best), (e, degree) = lists, ends, edges
         indices, values, useful, to_hub = rows[1], rows[2], rows[3], rows[4]
         counts[1] += 1
@@ -185,18 +181,7 @@ def relaxing(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Poli
             j, t = np.uintp(indices[edge]), lengthened(values[edge], x)
             if elsewhere(j, t, d, rows, counts):
                 continue
-            if short_rows:
-                y, before = convert(t), d[j]
-                improved, close = better_than(t, before), no_worse_than(t, top)
-                d[j] = y if improved else before
-                if useful.size:
-                    improved = improved & (not is_passed_over(y, to_hub, useful[j]))
-                near_v[np.uintp(size)], near_d[np.uintp(size)] = j, y
-                far_v[np.uintp(last)], far_d[np.uintp(last)] = j, y
-                size += np.intp(improved & close)
-                last += np.intp(improved & (not close))
-                best = y if improved & (not close) & better_than(y, best) else best
-            elif better_than(t, d[j]):
+            if better_than(t, d[j]):
                 y = convert(t)
                 if not improve(d, j, y) or (useful.size and is_passed_over(y, to_hub, useful[j])):
                     continue
@@ -213,13 +198,13 @@ def relaxing(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Poli
 
 
 @lru_cache(maxsize=64)
-def settling(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Policy) -> Kernel:
-    """The phase that empties near, for a semiring and a dtype."""
-    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, short_rows, policy)
+def settling(semiring: Semiring, dtype: np.dtype, policy: Policy) -> Kernel:
+    """Make the phase that empties near, for a semiring and a dtype."""
+    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, policy)
 
     @compiled
     def settle(top, rows, d, near, far, size, many, counts):
-        """Relax from the first `size` near entries and all that come; (how many are left, the best put into far).
+        """Relax from the first `size` near entries and all that come; returns how many are left, and the best of far.
 
         Nothing is left, unless near has become longer than `many`.  counts: where far ends, entries relaxed from, edges
         looked at. Far ends at `ENDLESS` if a law must be broken.
@@ -250,13 +235,13 @@ def settling(semiring: Semiring, dtype: np.dtype, short_rows: bool, policy: Poli
 
 @lru_cache(maxsize=64)
 def sifting(semiring: Semiring, dtype: np.dtype) -> Kernel:
-    """The phase that fills near from far, for a semiring and a dtype."""
+    """Make the phase that fills near from far, for a semiring and a dtype."""
     zero = semiring.zero(dtype)
     better_than, no_worse_than = orders(semiring)
 
     @compiled
     def sift(top, d, near, far, counts):
-        """(how many entries of far have come near, the best distance left in far)."""
+        """Fill near from far; returns how many entries have come near, and the best distance left in far."""
         (near_v, near_d), (far_v, far_d) = near, far
         size, last, best = 0, 0, zero
         for i in range(np.uintp(counts[0])):
@@ -278,12 +263,12 @@ def sifting(semiring: Semiring, dtype: np.dtype) -> Kernel:
 
 @lru_cache(maxsize=64)
 def quantiles(semiring: Semiring) -> Kernel:
-    """What chooses a threshold where no Δ is given, for a semiring."""
+    """Make the function that chooses a threshold where no Δ is given, for a semiring."""
     better_than, _ = orders(semiring)
 
     @compiled
     def quantile(distances, count, parts, sample):
-        """A distance that about one of so many parts of a sample of the first `count` is better than.
+        """Return a distance that about one of so many parts of a sample of the first `count` is better than.
 
         sample: room for it, of at most 64: an array made here would be Numba's, which loading the kernel would import.
         """
@@ -300,29 +285,19 @@ def quantiles(semiring: Semiring) -> Kernel:
 
 
 @lru_cache(maxsize=64)
-def search(
-    semiring: Semiring,
-    dtype: np.dtype,
-    stepped: bool,
-    short_rows: bool = False,
-    policy: Policy = plain,
-) -> Kernel:
-    """The loop for a semiring and a dtype.
+def search(semiring: Semiring, dtype: np.dtype, stepped: bool, policy: Policy = plain) -> Kernel:
+    """Make the loop for a semiring and a dtype.
 
-    stepped: is there a Δ that ⊗ puts a distance ahead by? If not, `top` is a quantile of the far distances.
-    short_rows: as in `relaxing`.  policy: as `plain`.
+    stepped: True if there is a Δ that ⊗ puts a distance ahead by. If not, `top` is a quantile of the far distances.
+    policy: as `plain`.
     """
     convert, (better_than, no_worse_than) = dtype.type, orders(semiring)
     product = product_function(semiring, dtype, matrix_first=False)
-    settle, sift, quantile = (
-        settling(semiring, dtype, short_rows, policy),
-        sifting(semiring, dtype),
-        quantiles(semiring),
-    )
+    settle, sift, quantile = settling(semiring, dtype, policy), sifting(semiring, dtype), quantiles(semiring)
 
     @compiled
     def loop(state, target, limit, delta, top, best, size, many):
-        """Settle all from the first `size` near entries on; (how many near entries are left, the limit, top, best).
+        """Settle all from the first `size` near entries on; returns how many are left, the limit, top and best.
 
         Entries are left where threads had better share them, as they are more than `many`; then go on with what was
         returned.  state: (rows, d, near, far, counts).  target: -1 for none.  limit: the zero for none.  best: the best
@@ -364,12 +339,12 @@ def search(
 
 @lru_cache(maxsize=64)
 def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
-    """A thread's part of one step from near, for a semiring and a dtype."""
-    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, False, atomic)
+    """Make a thread's part of one step from near, for a semiring and a dtype."""
+    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, atomic)
 
     @compiled
     def step(taken, top, rows, d, near, size, own):
-        """Relax from entries of near that nobody has taken, into lists of one's own; the best distance put into far.
+        """Relax from entries of near that nobody has taken, into lists of one's own; returns the best put into far.
 
         own: (near, far, counts) of the thread.  counts: where one's own far ends, entries relaxed from, edges looked
         at, where one's own near ends.
@@ -378,10 +353,10 @@ def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
         indptr = rows[0]
         end, last, room, best = 0, 0, near_v.size, zero
         while True:
-            first = added(taken, 0, GRAIN)
+            first = added(taken, 0, ENTRIES_AT_A_TIME)
             if first >= size or interrupted():
                 break
-            for i in range(first, min(first + GRAIN, size)):
+            for i in range(first, min(first + ENTRIES_AT_A_TIME, size)):
                 fetch_ahead(near[0], i, size, d, rows)
                 v, x = np.uintp(near[0][i]), near[1][i]
                 if d[v] != x:

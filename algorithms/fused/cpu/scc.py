@@ -39,49 +39,50 @@ from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, has_columns, known_symmetric
 from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import get_threads, run
+from semiring.cpu.threads import run
 from semiring.verbs.explanation import details
 
 from .components import labels, set_labels
-from .giant import WORTH_THREADS, with_edges
+from .dealing import threads_for
+from .giant import with_edges
 from .reach import alone, ask, count, lead, spreads
 from .symmetry import find_symmetry
 from .words import as_words, listed
 
-FIRST_LOOK = 1 / 256
+FIRST_LOOK_SHARE = 1 / 256
 """Share of the vertices found after which the depth-first search first pauses to look for a giant."""
 
-LAST_LOOK = 1 / 16
+LAST_LOOK_SHARE = 1 / 16
 """Share of the vertices found after which it no longer looks."""
 
-FEWEST = 1 << 10
-"""Vertices found before the first look: in smaller graphs the depth-first search alone is faster."""
+MIN_FOUND_VERTICES = 1 << 10
+"""Minimum of vertices found before the first look: in smaller graphs the depth-first search alone is faster."""
 
-GIANT = 1 / 2
-"""Share of the vertices found that are one component, from which on that component will be a giant."""
+GIANT_SHARE = 1 / 2
+"""Minimum share of the vertices found that are one component for that component to be a giant."""
 
-DENSE = 8
-"""Edges a vertex from which on columns are asked for what the giant leads to, or two threads search in two directions.
+DENSE_DEGREE = 8
+"""Minimum of edges a vertex for columns to be asked for what the giant leads to, or for two threads in two directions.
 
 In sparser graphs rows take less, which also show the other direction on their way.
 """
 
-MANY = 1 / 8
-"""Share of the vertices from which on those beside a giant are asked first whether they have edges at all."""
+MIN_REST_SHARE = 1 / 8
+"""Minimum share of the vertices beside a giant for them to be asked first whether they have edges at all."""
 
-PAUSE = 1 << 20
-"""Vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
+VERTICES_PER_CALL = 1 << 20
+"""Number of vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
 
 START, FOUND, STACKED, BEGUN, DEPTH, COMPONENTS = range(6)
-"""What the depth-first search knows: the next vertex to start from, how many vertices are numbered, how high its stacks
-are, and how many components are complete."""
+"""Places in the state of the depth-first search: the next vertex to start from, how many vertices are numbered, how
+high its stacks are, and how many components are complete."""
 
 
 SEARCHED: Fact[bool] = Fact("strong components have been found once")
 
 
 def strong_components(A: CSR, weak: bool) -> np.ndarray:
-    """The smallest vertex of each vertex's component."""
+    """Label each vertex with the smallest of its component."""
     both_ways = _counts_both_ways(A, ask=not weak)
     if weak or both_ways:
         return labels(A, both_ways)
@@ -92,9 +93,9 @@ def strong_components(A: CSR, weak: bool) -> np.ndarray:
 
 
 def _counts_both_ways(A: CSR, ask: bool) -> bool:
-    """Is it known that every edge's reverse is stored? Found out, if asked, at the second search of A.
+    """True if every edge's reverse is known to be stored: this is found out, if asked, at the second search of A.
 
-    Of a symmetric graph that takes longer than the first search, and shortens all others.
+    That takes longer than the first search of a symmetric graph, and shortens all others.
     """
     if ask and A.keeps(SEARCHED):
         find_symmetry(A)
@@ -117,12 +118,12 @@ class _Search:
 
     def run(self) -> int:
         """Label every vertex. Returns how many are in the giant component, 0 where none was found."""
-        everyone, look = self.vectors[0][:0], max(FEWEST, int(self.n * FIRST_LOOK))
-        last = int(self.n * LAST_LOOK)
-        while not self.search(everyone, min(look, PAUSE) if look <= last else PAUSE):
+        everyone, look = self.vectors[0][:0], max(MIN_FOUND_VERTICES, int(self.n * FIRST_LOOK_SHARE))
+        last = int(self.n * LAST_LOOK_SHARE)
+        while not self.search(everyone, min(look, VERTICES_PER_CALL) if look <= last else VERTICES_PER_CALL):
             if look <= last:
                 members = self.largest()
-                if members.size >= look * GIANT:
+                if members.size >= look * GIANT_SHARE:
                     if size := self.take(members):
                         return size
                     last = 0
@@ -138,16 +139,16 @@ class _Search:
         return _search(*arrays, order, self.state, self.state[FOUND] + limit)
 
     def largest(self) -> np.ndarray:
-        """The vertices on the stack that are known to be in one component, of several components the largest."""
+        """Return the vertices on the stack that are known to be in one component, of several components the largest."""
         stack, begins = self.vectors[0][: self.state[STACKED]], self.vectors[1][: self.state[BEGUN]]
-        if begins.size > stack.size * (1 - GIANT) + 1:  # then none has so many
+        if begins.size > stack.size * (1 - GIANT_SHARE) + 1:  # then none has so many
             return stack[:0]
         places = np.append(np.searchsorted(self.number[stack], begins), stack.size)
         most = int(np.diff(places).argmax())
         return stack[places[most] : places[most + 1]]
 
     def take(self, members: np.ndarray) -> int:
-        """Complete the component of these vertices, and then all others; how many are in it, 0 if it is narrow."""
+        """Complete the component of these vertices, and then all others; returns its size, 0 if it is narrow."""
         done, flags = self.n + 1, np.zeros(self.n, bool)
         flags[members] = True
         inside = as_words(flags)
@@ -164,7 +165,7 @@ class _Search:
         kept, before = self.label[known], count(rest)
         set_labels(inside, self.label)
         self.label[known] = kept
-        if before > self.n * MANY:
+        if before > self.n * MIN_REST_SHARE:
             rest &= with_edges(self.A)
         alone(self.A, rest)
         self.state[COMPONENTS] += 1 + before - count(rest)
@@ -173,11 +174,11 @@ class _Search:
         return count(inside)
 
     def reach(self, start: int, seen: np.ndarray, inside: np.ndarray, complete: np.ndarray) -> bool:
-        """Add to `seen` where it leads, and to `inside` what of that leads back to it; is that all of it?"""
+        """Add to `seen` where it leads, and to `inside` what of that leads back to it; True if that is all of it."""
         A, turned = self.A, by_columns(self.A) if has_columns(self.A) else None
         if turned is not None:
             spreads(turned, start, inside)
-        far, whole, dense = ~(complete | seen), [], A.nnz >= A.nrows * DENSE
+        far, whole, dense = ~(complete | seen), [], A.nnz >= A.nrows * DENSE_DEGREE
 
         def forward(known: np.ndarray) -> None:
             if turned is None or not dense or not ask(turned, far, seen):
@@ -186,7 +187,7 @@ class _Search:
         def backward(left: np.ndarray) -> None:
             whole.append(ask(A, left, inside))
 
-        if get_threads() > 1 and dense and A.nnz >= WORTH_THREADS:
+        if dense and threads_for(A.nnz) > 1:
             details(threads=2)
             sides = (lambda: forward(seen), lambda: backward(~(complete | inside)))
             run(lambda side, _: sides[side](), [(0, 0), (1, 1)])
@@ -203,11 +204,11 @@ class _Search:
         self.number.fill(self.n + 1)
         self.number[order], self.number[self.listed(inside)] = 0, 1
         self.vectors[1][0], self.state[:COMPONENTS] = 1, (0, 1, 0, inside.size > 0, 0)
-        while order.size and not self.search(order, PAUSE):
+        while order.size and not self.search(order, VERTICES_PER_CALL):
             pass
 
     def listed(self, words: np.ndarray) -> np.ndarray:
-        """The vertices in a bitmap, in which bits beyond them may be set."""
+        """List the vertices in a bitmap, in which bits beyond them may be set."""
         places = np.empty(64 * words.size, self.label.dtype)
         places = places[: listed(words, places)]
         return places[: np.searchsorted(places, self.n)]
@@ -215,7 +216,7 @@ class _Search:
 
 @compiled
 def _search(rows, label, number, vectors, edge, order, state, limit):
-    """Search until so many vertices are numbered, or until none is left to start from; is none left?"""
+    """Search until so many vertices are numbered, or until none is left to start from; True if none is left."""
     indptr, indices = rows
     one, done, stack, begins, path = np.uintp(1), label.size + 1, vectors[0], vectors[1], vectors[2]
     at, found, stacked, begun, depth = state[0], state[1], state[2], state[3], state[4]

@@ -16,85 +16,60 @@ from typing import Any
 
 import numpy as np
 
-from semiring.cpu.compiler.references import interrupted, operation, tools
-from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.threads import run
+from semiring.cpu.compiler.references import operation, tools
+from semiring.cpu.kernels import inlined
+from semiring.cpu.lanes import across
 
-from .atomics import added, prefetched
+from .atomics import prefetched
+from .dealing import deal, dealt
+from .words import lowest_bit
 
-MOST = 64
-"""Searches in a word."""
+SEARCHES = 64
+"""Number of searches in a word."""
 
 DIGITS, WIDTH = 4, 16
-"""Digits of levels, and vertices, whose levels are written at once."""
-
-HELD = 4
-"""Levels whose words may wait to be counted."""
-
-GRAIN = 512
-"""Vertices that a thread counts them of at a time."""
+"""Numbers of digits of levels, and of vertices, that are written at once."""
 
 TILE, LINE = 512, 32
-"""Vertices whose words turn at once, and a digit of a search takes of them, in numbers of WIDTH bits."""
+"""Number of vertices whose words turn at once, and of numbers of WIDTH bits that a search's digit takes of them."""
 
-PART = 1 << 19
-"""Vertices whose levels a thread writes at a time."""
+PART_VERTICES = 1 << 19
+"""Number of vertices whose levels a thread writes at a time."""
 
-WRITTEN = 128
-"""Vertices whose parents a thread writes at a time."""
+GRAIN_VERTICES = 128
+"""Number of vertices whose parents a thread writes at a time."""
 
-FAR = np.uintp(16)
-"""Entries from one to that whose vertex is fetched meanwhile."""
+EDGES_AHEAD = np.uintp(16)
+"""Entries between one and that whose vertex is prefetched."""
 
-AHEAD = 4
-"""Tiles likewise."""
-
-
-Held = list[tuple[int, np.ndarray]]
-"""(level + 1, for each vertex the searches that have it) of levels that are not counted yet."""
+TILES_AHEAD = 4
+"""Tiles between one and that whose words are prefetched."""
 
 
-def fold(digits: np.ndarray, held: Held, threads: int) -> None:
-    """Count levels that are held."""
-    taken = np.zeros(1, np.int64)
-    numbers, words = _padded(held)
-    run(lambda _, __: _count(digits, numbers, words, taken), [(i, i) for i in range(threads)])
-
-
-def levels_of(digits: np.ndarray, held: Held, levels: np.ndarray, counted: bool, threads: int) -> None:
-    """Write the levels, -1 where a search has none. The digits are of no use afterwards: they turn in place.
-
-    counted: otherwise all digits are 0.
-    """
-    shares = [(i, i) for i in range(threads)]
-    taken = np.zeros(2, np.int64)
-    numbers, uncounted = _padded(held)
-    run(lambda _, __: _turn(digits, counted, numbers, uncounted, taken), shares)
-    words = digits.reshape(-1).view(np.uint16)
-    run(lambda _, __: _write_levels(words, digits.shape[1], levels, taken), shares)
-
-
-def _padded(held: Held) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """The numbers and the words of HELD levels, those beyond without words."""
-    none = HELD - len(held)
-    numbers = np.array([number for number, _ in held] + [0] * none, np.uint64)
-    return numbers, tuple(words for _, words in held) + (np.empty(0, np.uint64),) * none
+def levels_of(digits: np.ndarray, levels: np.ndarray, threads: int) -> None:
+    """Write the levels, -1 where a search has none. The digits turn in place, and are of no use afterwards."""
+    deal(_turn, len(digits) // TILE, 1, threads, digits)
+    words, bits = digits.reshape(-1).view(np.uint16), np.uint32(1) << np.arange(WIDTH, dtype=np.uint32)
+    pieces = len(levels) * -(-levels.shape[1] // PART_VERTICES)
+    deal(_write_levels, pieces, 1, threads, words, digits.shape[1], levels, bits)
 
 
 def parents_of(digits: np.ndarray, columns: Any, parents: np.ndarray, threads: int) -> None:
     """Write the parents, the smallest predecessors one level nearer, -1 for none."""
-    taken = np.zeros(1, np.int64)
-
-    def share(_: int, __: int) -> None:
-        less, found = np.zeros(digits.shape[1], np.uint64), np.empty(WRITTEN * MOST, parents.dtype)
-        _write_parents(digits, (columns.indptr, columns.indices), parents, less, found, taken)
-
-    run(share, [(i, i) for i in range(threads)])
+    deal(
+        _write_parents,
+        parents.shape[1],
+        GRAIN_VERTICES,
+        threads,
+        digits,
+        (columns.indptr, columns.indices),
+        parents,
+    )
 
 
 @inlined
 def count_level(digits, v, new, number):
-    """The searches `new` have a level of v: number - 1."""
+    """Count level number - 1 of v for the searches `new`."""
     digit = np.uintp(0)
     while number:
         if number & np.uint64(1):
@@ -103,41 +78,28 @@ def count_level(digits, v, new, number):
         number >>= np.uint64(1)
 
 
-@compiled
-def _count(digits, numbers, held, taken):
-    """A thread's share of counting levels, GRAIN vertices at a time."""
-    while True:
-        first = added(taken, 0, GRAIN)
-        if first >= held[0].size or interrupted():
-            break
-        for v in range(first, min(first + GRAIN, held[0].size)):
-            for level in range(HELD):
-                if v < held[level].size and held[level][v]:
-                    count_level(digits, v, held[level][v], numbers[level])
-
-
 @operation
 def turned(typing, words, at):
     """Exchange bit j of word i with bit i of word j, of 64 words from `at` on: halves first, then halves of halves."""
 
     def emit(context, builder, signature, args):
         ir, (kind, _) = tools.ir, signature.args
-        wide = ir.VectorType(ir.IntType(64), MOST)
-        lanes = ir.VectorType(ir.IntType(32), MOST)
+        wide = ir.VectorType(ir.IntType(64), SEARCHES)
+        lanes = ir.VectorType(ir.IntType(32), SEARCHES)
         to = builder.gep(context.make_array(kind)(context, builder, args[0]).data, [args[1]])
         to = builder.bitcast(to, wide.as_pointer())
         rows = builder.load(to)
         rows.align = 8
         function = ir.FunctionType(wide, [wide, wide, wide])
-        rotate = tools.cgutils.get_or_insert_function(builder.module, function, f"llvm.fshl.v{MOST}i64")
-        size = MOST // 2
+        rotate = tools.cgutils.get_or_insert_function(builder.module, function, f"llvm.fshl.v{SEARCHES}i64")
+        size = SEARCHES // 2
         while size:
-            low = sum(1 << bit for bit in range(MOST) if not bit & size)
-            keep = [low if not row & size else (1 << MOST) - 1 - low for row in range(MOST)]
-            others = builder.shuffle_vector(rows, rows, ir.Constant(lanes, [row ^ size for row in range(MOST)]))
-            by = ir.Constant(wide, [MOST - size if row & size else size for row in range(MOST)])
+            low = sum(1 << bit for bit in range(SEARCHES) if not bit & size)
+            keep = [low if not row & size else (1 << SEARCHES) - 1 - low for row in range(SEARCHES)]
+            others = builder.shuffle_vector(rows, rows, ir.Constant(lanes, [row ^ size for row in range(SEARCHES)]))
+            by = ir.Constant(wide, [SEARCHES - size if row & size else size for row in range(SEARCHES)])
             others = builder.call(rotate, [others, others, by])
-            moved = builder.and_(others, ir.Constant(wide, [(1 << MOST) - 1 - kept for kept in keep]))
+            moved = builder.and_(others, ir.Constant(wide, [(1 << SEARCHES) - 1 - kept for kept in keep]))
             rows = builder.or_(builder.and_(rows, ir.Constant(wide, keep)), moved)
             size //= 2
         builder.store(rows, to).align = 8
@@ -146,30 +108,17 @@ def turned(typing, words, at):
     return tools.types.void(words, tools.types.intp), emit
 
 
-@compiled
-def _turn(digits, counted, numbers, held, taken):
-    """A thread's share of the digits, TILE vertices at a time: to words by (search, digit, 64 vertices).
-
-    counted: otherwise the digits are 0, but for the levels that are held.
-    """
-    flat, count, size, most = digits.reshape(digits.size), np.uintp(digits.shape[1]), np.uintp(TILE), np.uintp(MOST)
+@dealt
+def _turn(first, stop, digits):
+    """Turn the digits of some tiles to words by (search, digit, 64 vertices)."""
+    flat, count, size, most = digits.reshape(digits.size), np.uintp(digits.shape[1]), np.uintp(TILE), np.uintp(SEARCHES)
     words = np.empty(TILE * digits.shape[1], np.uint64)
     columns = count * size // most
-    while True:
-        v = np.uintp(added(taken, 0, 1)) * size
-        at = v * count
-        if at >= np.uintp(flat.size):
-            break
+    for tile in range(np.uintp(first), np.uintp(stop)):
+        at = tile * size * count
         for digit in range(count):
             for i in range(size):
-                words[digit * size + i] = flat[at + i * count + digit] if counted else np.uint64(0)
-        for level in range(HELD):
-            own, number = held[level], numbers[level]
-            stop = np.uintp(min(TILE, max(own.size - np.int64(v), 0)))
-            for digit in range(count):
-                if number >> np.uint64(digit) & np.uint64(1):
-                    for i in range(stop):
-                        words[digit * size + i] |= own[v + i]
+                words[digit * size + i] = flat[at + i * count + digit]
         for column in range(columns):
             turned(words, np.intp(column * most))
         for lane in range(most):
@@ -177,109 +126,43 @@ def _turn(digits, counted, numbers, held, taken):
                 flat[at + lane * columns + column] = words[column * most + lane]
 
 
-@operation
-def numbered(typing, words, at, out, place, digit):
-    """Add the numbers of sixteen vertices to `out`, or to -1 where `digit` is 0: of four digits, LINE words apart."""
-
-    def emit(context, builder, signature, args):
-        ir, (words_type, _, out_type, _, _) = tools.ir, signature.args
-        flag, number = ir.VectorType(ir.IntType(1), WIDTH), ir.IntType(32)
-        narrow = ir.VectorType(number, WIDTH)
-        data = context.make_array(words_type)(context, builder, args[0]).data
-        to = builder.gep(context.make_array(out_type)(context, builder, args[2]).data, [args[3]])
-        to = builder.bitcast(to, narrow.as_pointer())
-        before = builder.load(to)
-        before.align = 4
-        first = builder.icmp_unsigned("==", args[4], ir.IntType(64)(0))
-        before = builder.select(first, ir.Constant(narrow, [-1] * WIDTH), before)
-        none = total = ir.Constant(narrow, [0] * WIDTH)
-        for k in range(DIGITS):
-            loaded = builder.load(builder.gep(data, [builder.add(args[1], ir.IntType(64)(k * LINE))]))
-            has = builder.bitcast(loaded, flag)
-            total = builder.or_(total, builder.select(has, ir.Constant(narrow, [1 << k] * WIDTH), none))
-        shift = builder.insert_element(ir.Constant(narrow, ir.Undefined), builder.trunc(args[4], number), number(0))
-        shift = builder.shuffle_vector(shift, shift, none)
-        builder.store(builder.add(before, builder.shl(total, shift)), to).align = 4
-        return context.get_dummy_value()
-
-    types = tools.types
-    return types.void(words, types.intp, out, types.intp, types.intp), emit
+def _number(before, bit, ones, twos, fours, eights, digit):
+    """Return the number whose four digits have a bit in these words, after lower digits; at first it is less by one."""
+    number = np.int32(ones & bit != 0) | np.int32(twos & bit != 0) << 1
+    number |= np.int32(fours & bit != 0) << 2 | np.int32(eights & bit != 0) << 3
+    return np.int32((number << digit) + (before if digit else np.int32(-1)))
 
 
-@compiled
-def _write_levels(words, digits, levels, taken):
-    """A thread's share of the levels: of a search, PART vertices at a time.  words: as `_turn` leaves them."""
-    (lanes, n), flat = levels.shape, levels.reshape(levels.size)
-    parts, each = -(-n // PART), MOST * digits * LINE  # numbers of a tile
-    while True:
-        lane, part = divmod(added(taken, 1, 1), parts)
-        if lane >= lanes or interrupted():
-            break
-        for start in range(part * PART, min((part + 1) * PART, n), TILE):
+number_all = across(_number, 2, WIDTH)
+
+
+@dealt
+def _write_levels(first, stop, words, digits, levels, bits):
+    """Write some pieces of the levels, each PART_VERTICES vertices of a search.  words: as `_turn` leaves them."""
+    (_, n), flat = levels.shape, levels.reshape(levels.size)
+    parts, each = -(-n // PART_VERTICES), SEARCHES * digits * LINE  # numbers of a tile
+    for piece in range(first, stop):
+        lane, part = divmod(piece, parts)
+        for start in range(part * PART_VERTICES, min((part + 1) * PART_VERTICES, n), TILE):
             at, row, count = start // TILE * each + lane * digits * LINE, lane * n + start, min(TILE, n - start)
             for digit in range(digits):
-                prefetched(words, min(at + AHEAD * each + digit * LINE, words.size - 1))
-            whole = count // WIDTH * WIDTH
+                prefetched(words, min(at + TILES_AHEAD * each + digit * LINE, words.size - 1))
+            whole = count // WIDTH
             for digit in range(0, digits, DIGITS):
-                for i in range(whole // WIDTH):
-                    numbered(words, at + digit * LINE + i, flat, row + i * WIDTH, digit)
-            for i in range(whole, count):
+                for i in range(whole):
+                    a, b = at + digit * LINE + i, at + (digit + 2) * LINE + i
+                    four = words[a], words[a + LINE], words[b], words[b + LINE]
+                    number_all(flat, row + i * WIDTH, bits, 0, *four, np.int32(digit))
+            for i in range(whole * WIDTH, count):
                 number = np.int32(-1)
                 for digit in range(digits):
                     number += np.int32(words[at + digit * LINE + i // WIDTH] >> (i % WIDTH) & 1) << digit
                 flat[row + i] = number
 
 
-@operation
-def differing(typing, words, at, others):
-    """The bits in which any of four words differs from another's: words[at], … and others[0], …"""
-
-    def emit(context, builder, signature, args):
-        ir, word = tools.ir, tools.ir.IntType(64)
-        wide = ir.VectorType(word, DIGITS)
-
-        def loaded(kind, array, places):
-            data = context.make_array(kind)(context, builder, array).data
-            four = builder.load(builder.bitcast(builder.gep(data, places), wide.as_pointer()))
-            four.align = 8
-            return four
-
-        ours, theirs = loaded(signature.args[0], args[0], [args[1]]), loaded(signature.args[2], args[2], [word(0)])
-        kind = ir.FunctionType(word, [wide])
-        name = f"llvm.vector.reduce.or.v{DIGITS}i64"
-        reduce = tools.cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(reduce, [builder.xor(ours, theirs)])
-
-    return tools.types.uint64(words, tools.types.intp, others), emit
-
-
-@operation
-def written_where(typing, out, at, word, value):
-    """out[at + i] = value for each bit i of a word."""
-
-    def emit(context, builder, signature, args):
-        ir, (out_type, _, _, value_type) = tools.ir, signature.args
-        item = context.get_data_type(out_type.dtype)
-        lanes = ir.VectorType(item, MOST)
-        to = builder.gep(context.make_array(out_type)(context, builder, args[0]).data, [args[1]])
-        to = builder.bitcast(to, lanes.as_pointer())
-        before = builder.load(to)
-        before.align = item.width // 8
-        bits = builder.bitcast(args[2], ir.VectorType(ir.IntType(1), MOST))
-        number = context.cast(builder, args[3], value_type, out_type.dtype)
-        value = builder.insert_element(ir.Constant(lanes, ir.Undefined), number, ir.IntType(32)(0))
-        first = ir.Constant(ir.VectorType(ir.IntType(32), MOST), [0] * MOST)
-        value = builder.shuffle_vector(value, ir.Constant(lanes, ir.Undefined), first)
-        builder.store(builder.select(bits, value, before), to).align = item.width // 8
-        return context.get_dummy_value()
-
-    types = tools.types
-    return types.void(out, types.intp, types.uint64, value), emit
-
-
 @inlined
 def find_parents(columns, digits, v, less, found, place):
-    """The smallest vertices before v on a way from each source, to MOST places of `found` from `place` on.
+    """Write the smallest vertex before v on a way from each source to SEARCHES places of `found` from `place` on.
 
     digits: of all vertices, flat.  less: room for the digits of v's numbers less one.
     """
@@ -293,34 +176,31 @@ def find_parents(columns, digits, v, less, found, place):
     rest &= ~borrow
     e, stop, end = np.uintp(indptr[v]), np.uintp(indptr[v + one]), np.uintp(indices.size - 1)
     while e < stop and rest:
-        prefetched(digits, np.uintp(indices[min(e + FAR, end)]) * size)
+        prefetched(digits, np.uintp(indices[min(e + EDGES_AHEAD, end)]) * size)
         u = indices[e]
         e += one
         at = np.uintp(u) * size
-        same = rest & ~differing(digits, at, less)
-        for digit in range(DIGITS, less.size):
+        same = rest
+        for digit in range(less.size):
             same &= ~(digits[at + np.uintp(digit)] ^ less[digit])
-        if same:
-            rest ^= same
-            written_where(found, place, same, u)
+        rest ^= same
+        while same:
+            found[place + lowest_bit(same)] = u
+            same &= same - np.uint64(1)
 
 
-@compiled
-def _write_parents(digits, columns, parents, less, found, taken):
-    """A thread's share of the parents: WRITTEN vertices at a time.
-
-    less: room for the digits of a vertex.  found: room for parents, by vertices and searches.
-    """
+@dealt
+def _write_parents(first, stop, digits, columns, parents):
+    """Write the parents of some vertices."""
     (k, n), tree, rows = parents.shape, parents.reshape(parents.size), digits.reshape(digits.size)
-    while True:
-        start = added(taken, 0, WRITTEN)
-        if start >= n or interrupted():
-            break
-        count = min(WRITTEN, n - start)
-        for i in range(count * MOST):
-            found[i] = -1
+    count, less, found = (
+        stop - first,
+        np.empty(digits.shape[1], np.uint64),
+        np.empty(GRAIN_VERTICES * SEARCHES, parents.dtype),
+    )
+    found[:] = -1
+    for i in range(count):
+        find_parents(columns, rows, np.uintp(first + i), less, found, i * SEARCHES)
+    for lane in range(k):
         for i in range(count):
-            find_parents(columns, rows, np.uintp(start + i), less, found, i * MOST)
-        for lane in range(k):
-            for i in range(count):
-                tree[lane * n + start + i] = found[i * MOST + lane]
+            tree[lane * n + first + i] = found[i * SEARCHES + lane]

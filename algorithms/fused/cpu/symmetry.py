@@ -1,4 +1,4 @@
-"""Has every entry its reverse? In one pass over a CSR's rows, without its transpose.
+"""The test whether every entry has its reverse: one pass over a CSR's rows, without its transpose.
 
 Rows are gone through in order, and so are, in every row j, the entries (j, i) that mirror entries (i, j) above the
 diagonal: a place in each row moves on by one with each of them. The first entry without its reverse ends the pass, so
@@ -31,7 +31,7 @@ def find_symmetry(A: CSR | CompressedCSR) -> None:
 
 @compiled
 def _mirrored(indptr, columns, values, place):
-    """place: a copy of `indptr`."""
+    """Compare the entries with their reverses.  place: a copy of `indptr`."""
     alike = True
     for i in range(indptr.size - 1):
         if not i & 1023 and interrupted():

@@ -15,46 +15,32 @@ from formats import CSR
 from formats.storage.orientation import known_symmetric
 from semiring.cpu.kernels import compiled, inlined
 
-NEW, OPEN = -2, -1
-"""Of a vertex whose component's height is not known: it was not met yet, or is on the way."""
+from .entries import sorted_by
 
-PIECE = np.uintp(32)
-"""Edges that are looked at without a branch."""
+NEW, OPEN = -2, -1
+"""Marks of a vertex whose component's height is not known: it was not met yet, or is on the way."""
+
+EDGES_AT_ONCE = np.uintp(32)
+"""Number of edges that are looked at without a branch."""
 
 
 def numbered(A: CSR, component: np.ndarray, k: int) -> np.ndarray:
-    """The place of each component in the order."""
+    """Return the place of each component in the order."""
     if k == 1 or known_symmetric(A, pattern=True):
         return np.arange(k, dtype=component.dtype)
     vertex, over = component.dtype, np.full_like(component, NEW)
-    begins, members = np.zeros(k + 1, vertex), np.empty_like(component)
     stack, edges = np.empty((3, k), vertex), np.empty(k, A.indptr.dtype)
-    _gathered(component, begins, members)
+    members, ends = sorted_by(component, k)
+    begins = np.append(0, ends).astype(vertex)
     highest = _heights((A.indptr, A.indices), component, (begins, members), tuple(stack), edges, over)
-    number, starts = np.empty(k, vertex), np.zeros(highest + 2, vertex)
-    _by_height(over[members[begins[:k]]], starts, number)
+    number = np.empty(k, vertex)
+    number[sorted_by(over[members[begins[:k]]], highest + 1)[0]] = np.arange(k, dtype=vertex)
     return number
-
-
-@compiled
-def _gathered(component, begins, members):
-    """The members of each component, ascending, and where they begin.  begins: (k + 1,) 0."""
-    one, n = np.uintp(1), np.uintp(component.size)
-    total = 0
-    for c in component:
-        begins[np.uintp(c)] += 1
-    for each in range(begins.size):
-        total += begins[each]
-        begins[each] = total
-    for i in range(n):
-        c = np.uintp(component[n - one - i])
-        begins[c] -= 1
-        members[np.uintp(begins[c])] = n - one - i
 
 
 @inlined
 def _settled(v, rows, over):
-    """Has a component of one vertex a height now, as all that it leads to have one?"""
+    """True if a component of one vertex has a height now, as all that it leads to have one."""
     indptr, indices = rows
     high, least = over.dtype.type(OPEN), over.dtype.type(OPEN)
     over[v] = OPEN
@@ -68,7 +54,7 @@ def _settled(v, rows, over):
 
 @compiled
 def _heights(rows, component, lists, stack, edges, over):
-    """Find of each vertex the longest way from its component; the longest of all.
+    """Find the longest way from each vertex's component; returns the longest of all.
 
     stack: of the components on the way: which, the member and the edge that are looked at, the highest that these lead
     to.  over: what is found, OPEN of a component on the way, NEW at first.
@@ -95,7 +81,7 @@ def _heights(rows, component, lists, stack, edges, over):
             while True:
                 stop = np.uintp(indptr[np.uintp(members[p]) + one])
                 while e < stop and not deeper:
-                    end, least = min(e + PIECE, stop), over.dtype.type(OPEN)
+                    end, least = min(e + EDGES_AT_ONCE, stop), over.dtype.type(OPEN)
                     for each in range(e, end):
                         there = over[np.uintp(indices[each])]
                         high, least = max(high, there), min(least, there)
@@ -124,16 +110,3 @@ def _heights(rows, component, lists, stack, edges, over):
             if on:
                 best[on - 1] = max(best[on - 1], high)
     return highest
-
-
-@compiled
-def _by_height(height, starts, number):
-    """Number the lowest first, and those of one height as they come.  starts: (the highest + 2,) 0."""
-    for h in height:
-        starts[np.uintp(h + 1)] += 1
-    for s in range(1, starts.size):
-        starts[s] += starts[s - 1]
-    for c in range(height.size):
-        at = np.uintp(height[c])
-        number[c] = starts[at]
-        starts[at] += 1

@@ -24,14 +24,14 @@ from semiring.verbs.explanation import details, explained
 from semiring.verbs.registry import Declined
 
 from .essential import ESSENTIAL, edges_for
-from .near_far import FEWEST, Rows, full_values
+from .near_far import MIN_THREADS, Rows, full_values
 
-LONG_ROWS = 8
-"""Entries of a row on average from which on it pays to branch on what most edges have in common."""
+LONG_ROW_NNZ = 8
+"""Minimum of mean entries of a row for a branch to pay on what most edges have in common."""
 
 
 def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = False) -> Any:
-    """The parent of each vertex; `Declined` if d is no fixpoint, which the definition tells.
+    """Find the parent of each vertex; `Declined` if d is no fixpoint, which the definition tells.
 
     nearest: the rule for ties, which is otherwise the smallest.
     """
@@ -54,22 +54,22 @@ def parents(A: CSR, d: np.ndarray, source: int, s: Semiring, nearest: bool = Fal
 
 
 def farthest(d: np.ndarray, s: Semiring) -> Any:
-    """The largest of finite distances."""
+    """Return the largest of finite distances."""
     return d.max(where=d != s.zero(d.dtype), initial=s.unit(d.dtype))
 
 
 def nearest_parents(A: CSR, d: np.ndarray, s: Semiring) -> tuple[np.ndarray, int]:
-    """(the parents after round 0 for the nearest, how many reached vertices have none)."""
+    """Return the parents after round 0 for the nearest, and how many reached vertices have none."""
     parent = np.full(A.nrows, -1, index_dtype(A.nrows))
     first_round((A.indptr, A.indices, full_values(A)), d, s, True, parent)
     return parent, loops(s, A.dtype)[2](-1, d, parent)
 
 
 def first_round(rows: Rows, d: np.ndarray, s: Semiring, nearest: bool, parent: np.ndarray) -> None:
-    """Round 0, without a branch where rows are short, unless threads share it."""
+    """Run round 0, without a branch where rows are short, unless threads share it."""
     short, long = first_rounds(s, d.dtype, nearest)
     bits, pieces = parent.view(f"u{parent.itemsize}"), [(0, d.size)] if nearest else cut_evenly(rows[0])
-    if rows[1].size < LONG_ROWS * d.size and (nearest or get_threads() < FEWEST):
+    if rows[1].size < LONG_ROW_NNZ * d.size and (nearest or get_threads() < MIN_THREADS):
         short(*rows, d, bits)
     else:
         run(lambda *piece: long(len(pieces) == 1, *rows, d, bits, *piece), pieces)
@@ -77,7 +77,7 @@ def first_round(rows: Rows, d: np.ndarray, s: Semiring, nearest: bool, parent: n
 
 @lru_cache(maxsize=64)
 def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
-    """(round 0, the later rounds, the number of reached ones without a parent)."""
+    """Make round 0, the later rounds, and the loop that counts reached vertices without a parent."""
     from semiring.cpu.kernels import compiled, product_function
 
     zero, product = semiring.zero(dtype), product_function(semiring, dtype, matrix_first=False)
@@ -91,7 +91,7 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
 
     @compiled
     def later_rounds(source, left, indptr, indices, values, d, parent):
-        """(how many are still without a parent, rounds)."""
+        """Run the rounds after the first; returns how many are still without a parent, and the rounds."""
         n = d.size
         settled = parent >= 0
         settled[source] = True
@@ -125,7 +125,7 @@ def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=64)
 def first_rounds(semiring: Semiring, dtype: np.dtype, nearest: bool) -> tuple[Any, Any]:
-    """Round 0 for a semiring and a dtype: (without a branch, for short rows on one thread; for long ones).
+    """Make round 0 for a semiring and a dtype: without a branch, for short rows on one thread; and for long ones.
 
     nearest: the rule for ties, which is otherwise the smallest.  Parents have no sign, so that none is the largest.
     Rows ascend, so that of parents that suit alike the smallest comes first.
@@ -154,7 +154,7 @@ def first_rounds(semiring: Semiring, dtype: np.dtype, nearest: bool) -> tuple[An
 
     @compiled
     def long(alone, indptr, indices, values, d, parent, start, stop):
-        """alone: does nobody else write parents? For the nearest ones nobody must.
+        """Write parents by a part of the rows.  alone: True if nobody else writes parents; for the nearest nobody must.
 
         Few edges begin nearer than the nearest so far, which for a start is the vertex itself.
         """

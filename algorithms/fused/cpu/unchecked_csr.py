@@ -1,14 +1,14 @@
-"""Loops along rows as another library gives them: unsorted, with duplicates, and not checked before.
+"""Loops along rows as another library gives them: unsorted, with duplicates, and looked at by nobody before.
 
-    sound     checks that rows and columns lie within the matrix, as other loops need it
-    regular   checks what all our other loops expect: columns ascend, and all values are numbers
-    columns   finds where each column begins, its rows and its values
-    settle    runs Dijkstra's algorithm with a heap [1]; of equally near parents it notes the smallest
-    strong    finds strong components by one depth-first search [2], and numbers them as they are complete
+    sound     do rows and columns lie within the matrix? For other loops, which need nothing else
+    regular   is it also what our other loops expect: do columns ascend, and are all values numbers?
+    columns   each column, and where it begins
+    settle    Dijkstra's algorithm with a heap [1], which notes the parents, and of equally near ones the smallest
+    strong    strong components by one depth-first search [2], numbered as they are complete
 
-A sorted copy, and what is found out about it, would serve a second call. On a small graph it takes several times as
-long to make as one of these loops runs. Every row and column is checked where it is read: a loop that meets one outside
-the matrix returns DAMAGED.
+What is known of a sorted copy would serve a second call. To make it takes several times as long as one of these loops
+on a small graph, and to compare it with the arrays as they are now a third as long. Every row and column is checked
+where it is read: a loop that meets one outside the matrix returns DAMAGED.
 
 [1] E. W. Dijkstra, A note on two problems in connexion with graphs, Numerische Mathematik 1, 1959.
 [2] D. J. Pearce, A space-efficient algorithm for finding strongly connected components, Inf. Proc. Letters 116(1),
@@ -22,12 +22,12 @@ import numpy as np
 from semiring.cpu.kernels import compiled, inlined
 
 DAMAGED = -1
-"""The result of a loop that has met a row or a column outside the matrix."""
+"""Result of a loop that meets a row or a column outside the matrix."""
 
-AT_ONCE = np.uintp(4096)
+COLUMNS_AT_ONCE = np.uintp(4096)
 """Columns that are checked without a branch."""
 
-INSERTION_SORTED = 64
+MAX_INSERTION_SORT = 64
 """The largest number of vertices that are sorted by insertion."""
 
 HEAP = 4
@@ -36,7 +36,7 @@ HEAP = 4
 
 @compiled
 def sound(indptr, indices, n):
-    """True if the rows follow each other within the entries, and all columns lie in 0 … n - 1."""
+    """True if the rows follow each other within the entries, with all columns in 0 … n - 1."""
     last = indptr[0]
     wrong = last < 0
     for row in range(np.uintp(1), np.uintp(indptr.size)):
@@ -44,8 +44,8 @@ def sound(indptr, indices, n):
         last = indptr[row]
     if wrong or last > indices.size:
         return False
-    for start in range(np.uintp(0), np.uintp(last), AT_ONCE):
-        for e in range(start, min(start + AT_ONCE, np.uintp(last))):
+    for start in range(np.uintp(0), np.uintp(last), COLUMNS_AT_ONCE):
+        for e in range(start, min(start + COLUMNS_AT_ONCE, np.uintp(last))):
             wrong |= (indices[e] < 0) | (indices[e] >= n)
         if wrong:
             return False
@@ -54,7 +54,7 @@ def sound(indptr, indices, n):
 
 @compiled
 def regular(indptr, indices, values):
-    """Returns 1 if the columns of each row ascend, and no value is NaN; else 0, or DAMAGED."""
+    """Return 1 if the columns of each row ascend, and no value is NaN; else 0, or DAMAGED."""
     n = indptr.size - 1
     if indptr[0] != 0 or not sound(indptr, indices, n):
         return DAMAGED
@@ -72,9 +72,9 @@ def regular(indptr, indices, values):
 
 @compiled
 def columns(rows, starts, moving, heads, weights):
-    """Writes the rows and the values of each column, and where it starts; returns 0 or DAMAGED.
+    """Write the rows and the values of each column, and where it starts; returns 0.  starts, moving: (n + 1,) 0.
 
-    starts, moving: (n + 1,) zeros.  heads: as many as entries.  weights: as many, or none if no values are wanted.
+    heads: as many as entries.  weights: likewise, or none if nobody asks for the values.
     """
     (indptr, indices, values), one, n = rows, np.uintp(1), np.uintp(starts.size - 1)
     last = indptr[0]
@@ -104,9 +104,9 @@ def columns(rows, starts, moving, heads, weights):
 
 @inlined
 def _sink(heap, key, place, size):
-    """Moves the last vertex of a heap into the root's place, and down.  size: the vertices that are left.
+    """Let the last of a heap's vertices take the root's place.  size: how many are left; the keys behind are infinite.
 
-    Keys behind the heap are infinite. No branch predictor knows which of four children is the least, so none is asked.
+    Which of four children is the least can hardly be foretold, so nothing branches on it.
     """
     moved, last, at = heap[size], key[size], 0
     key[size] = np.inf
@@ -126,7 +126,7 @@ def _sink(heap, key, place, size):
 
 @inlined
 def _rise(heap, key, place, at, j, t):
-    """Moves a vertex from its place in the heap, or from behind it, towards the root, as its distance is now t."""
+    """Move a vertex from its place in the heap, or from behind it, towards the root, as its distance is now t."""
     while at > 0:
         above = (at - 1) >> 2
         if not t < key[above]:
@@ -140,8 +140,8 @@ def _rise(heap, key, place, at, j, t):
 
 @inlined
 def _ascending(front):
-    """Sorts vertices, a few by insertion."""
-    if front.size > INSERTION_SORTED:
+    """Sort vertices, a few by insertion."""
+    if front.size > MAX_INSERTION_SORT:
         front.sort()
         return
     for k in range(1, front.size):
@@ -154,14 +154,13 @@ def _ascending(front):
 
 @compiled
 def settle(sources, limit, rows, d, parent, heap, front, ordered):
-    """Finds the distances up to `limit`; returns 1 if an edge of weight 0 found a vertex, as parents are wrong then.
+    """Find the distances up to `limit`; True if an edge of weight 0 met a vertex first: then parents are wrong.
 
-    Equally near vertices are settled together, with `ordered` in ascending order: then the smallest of the nearest
-    parents is the first. Where all that wait are equally near, the heap is emptied at once.
+    Equally near vertices are settled together, in ascending order. So the smallest of the nearest parents is the first,
+    and rows are read forwards.
 
-    rows: (k, n + 1) beginnings of each vertex's k lists of entries, columns and values.  d: infinity, and 0 at the
-    sources.  parent: none, below 0.  heap: vertices and infinite keys of (n + HEAP,), and (n,) -1.  front: (n,).
-    Weights are not negative; NaN leads nowhere.
+    d: infinity, and 0 at the sources.  parent: none, below 0.  heap: vertices and infinite keys of (n + CHILDREN,), and
+    (n,) -1.  front: (n,).  Weights are not negative; NaN leads nowhere.
     """
     (indptr, indices, values), (vertices, key, place) = rows, heap
     size, met, farthest, n, one = 0, 0, 0.0, np.uintp(d.size), np.uintp(1)
@@ -205,9 +204,9 @@ def settle(sources, limit, rows, d, parent, heap, front, ordered):
 
 @compiled
 def settle_each(sources, begins, limit, rows, found, heap, front, ordered):
-    """Runs `settle` for each row k of d from sources[begins[k]:begins[k + 1]]; returns 0 or DAMAGED.
+    """Call `settle` for each row k of d, from sources[begins[k]] up to those of the next row together; returns 0.
 
-    found: d, infinity; parents, as many rows as d, or one row if they are not wanted; the answer of each `settle`.
+    found: d, infinity; parents, as many rows as d, or one that nobody asks for; and of each search a Boolean, as told.
     """
     (d, parent, met), one = found, np.uintp(1)
     for k in range(np.uintp(d.shape[0])):
@@ -224,10 +223,10 @@ def settle_each(sources, begins, limit, rows, found, heap, front, ordered):
 
 @compiled
 def strong(rows, lowest, path, edge, stack, label):
-    """Numbers strong components as they are complete, along each row from its end, as SciPy does; returns their number.
+    """Number strong components as they are complete, along each row from its end, as SciPy does, and count them.
 
-    lowest: (n,) zeros. For a vertex on the stack it becomes the lowest place there, from 1, that the vertex is known to
-    lead to; for one whose component is complete, more than n.  path, edge, stack: (n,).
+    lowest: (n,), 0; then of a vertex on the stack the lowest place on it, from 1, that it is known to lead to, and
+    more than n of a vertex whose component is complete.  path, edge, stack: (n,).
     """
     indptr, indices = rows
     one, n, depth, height, count = np.uintp(1), np.uintp(label.size), 0, 0, 0

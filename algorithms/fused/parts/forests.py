@@ -31,9 +31,10 @@ from semiring.cpu.kernels import compiled
 from semiring.verbs.explanation import details
 
 from ..cpu.components import flatten, join
-from ..cpu.forest import Trees, best_of_each, side_of, stored
+from ..cpu.entries import Side, values_at
+from ..cpu.forest import Trees, best_of_each, side_of
 from ..cpu.forest import forest as forest_of_one
-from ..cpu.light_edges import MANY, MOST, LightEdges, Side, edges_up_to, light_weight, sample
+from ..cpu.light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, edges_up_to, light_weight, sample
 from ..cpu.scc import strong_components
 from .many_sources import alone_on_host
 from .search import own_rows
@@ -118,7 +119,7 @@ def grown_together(A: Partitioned, with_labels: bool) -> tuple[COO, Any]:
         details(method="union-find, by processes", rounds=trees.rounds, sorted=edges.weights.size if edges else 0)
         u, v, w = trees.edges()
         if A.dtype.kind == "f" and (at := np.flatnonzero(w == 0)).size:
-            w[at] = np.min(group.everyone("forest, zeros", stored(side, u[at], v[at])), axis=0)
+            w[at] = np.min(group.everyone("forest, zeros", values_at(side, u[at], v[at], np.inf)), axis=0)
     index = A._index_dtype
     F = COO.trusted(u.astype(index, copy=False), v.astype(index, copy=False), w, A.shape, 0)
     return F, trees.f if with_labels else None
@@ -126,13 +127,13 @@ def grown_together(A: Partitioned, with_labels: bool) -> tuple[COO, Any]:
 
 def light_edges_of_all(A: Partitioned, side: Side) -> LightEdges | None:
     """The edges of the lightest weights, of all rows, as `light_edges` has them of one matrix. Steps of the group."""
-    everyone, values, every = A.group.everyone, side[2], A.nnz < MANY * A.nrows
+    everyone, values, every = A.group.everyone, side[2], A.nnz < MIN_MEAN_NNZ * A.nrows
     if A.nnz == 0:
         return None
     heaviest = np.array([values.max()]) if values.size else values
     some = np.sort(concatenated(everyone("forest, sample", heaviest if every else sample(values, A.nnz))))
     limit = some[-1] if every else light_weight(some, A.nnz, A.nrows)
-    if limit is None or A.nnz > MOST:
+    if limit is None or A.nnz > MAX_EDGES:
         return None
     own = edges_up_to([side], limit, every)
     nothing = np.empty(0, index_dtype(A.nrows))

@@ -21,7 +21,7 @@ from semiring.statistics import mean
 from semiring.vectors import all_vertices, as_bound
 from semiring.verbs.registry import Declined
 
-from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, SKEWED, WORST, cannot_overflow, full_values, worst_weight
+from ..cpu.near_far import MEANS, MEANS_BY_DEGREE, MIN_SKEW, WORST, cannot_overflow, full_values, worst_weight
 from ..cpu.trees import loops, parents
 from .many_sources import alone_on_host
 from .search import Search, own_range, own_rows
@@ -115,7 +115,7 @@ def suitable_step(A: Partitioned, s: Semiring) -> Any:
 
 def skewed(A: Partitioned) -> bool:
     """Have a few vertices far more edges than others?"""
-    return A.longest() * A.nrows > SKEWED * max(A.nnz, A.nrows)
+    return A.longest() * A.nrows > MIN_SKEW * max(A.nnz, A.nrows)
 
 
 def exactly(A: Partitioned, d: np.ndarray, s: Semiring) -> Any:

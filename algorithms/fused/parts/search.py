@@ -31,7 +31,7 @@ from semiring.vectors import as_bound
 from semiring.verbs import steps
 from semiring.verbs.explanation import details, explained
 
-from ..cpu.near_far import SHORT, capped, full_values, room_for
+from ..cpu.near_far import capped, full_values, room_for
 from ..cpu.relaxation import kept, search, sifting
 from .checkpoint import saving
 from .strips import EDGES, FAR, RELAXED, owned, packing, taking
@@ -99,7 +99,6 @@ class Search:
             rooms = (*[room_for(count) + longest] * 2, A.nrows)
             self.near, self.far, self.pairs = ((np.empty(room, index), np.empty(room, A.dtype)) for room in rooms)
             self.ends, self.counts = np.zeros(self.group.size + 1, np.int64), np.zeros(5, np.int64)
-            self.short = delta is not None and own.nnz <= SHORT * count
             self.d = np.full(A.nrows, self.zero, A.dtype)
             self.d[source] = s.unit(A.dtype)
         self.saved = saving(A, source, s, self.d)
@@ -120,7 +119,7 @@ class Search:
 
     def load(self) -> None:
         """Load machine code on all processes at once, so that none waits for another's in a step."""
-        self.loop = search(self.s, self.A.dtype, self.delta is not None, self.short, owned)
+        self.loop = search(self.s, self.A.dtype, self.delta is not None, owned)
         self.loop(self.state(), -1, self.zero, self.s.unit(self.A.dtype), self.zero, self.zero, 0, self.near[0].size)
 
     def state(self) -> tuple[Any, ...]:

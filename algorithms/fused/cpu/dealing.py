@@ -1,0 +1,44 @@
+"""Loops that threads share: each takes a few numbers at a time from one counter, until none are left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semiring.cpu.compiler.references import interrupted, made_for
+from semiring.cpu.kernels import compiled, inlined
+from semiring.cpu.threads import get_threads, run
+
+from .atomics import added
+
+MIN_NNZ_FOR_THREADS = 1 << 20
+"""Entries of a matrix below which one thread is faster than several."""
+
+
+def dealt(loop: Callable[..., Any]) -> Any:
+    """Decorate a loop(first, stop, *parts) for `deal`."""
+    body = made_for(loop.__module__.rpartition(".")[2].replace("_", " "))(inlined(loop))
+
+    @compiled
+    def share(taken, stop, grain, parts):
+        """Call the loop for `grain` numbers at a time from taken[0] on, which other threads raise, too."""
+        while True:
+            first = added(taken, 0, grain)
+            if first >= stop or interrupted():
+                return
+            body(first, min(first + grain, stop), *parts)
+
+    return share
+
+
+def deal(loop: Any, count: int, grain: int, threads: int, *parts: Any) -> None:
+    """Call a loop of `dealt` with `parts` for all numbers below `count`, by so many threads."""
+    taken = np.zeros(1, np.int64)
+    run(lambda *_: loop(taken, count, grain, parts), [(0, 0)] * threads)
+
+
+def threads_for(entries: int) -> int:
+    """The number of threads that so many entries are worth."""
+    return get_threads() if entries >= MIN_NNZ_FOR_THREADS else 1
