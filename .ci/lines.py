@@ -16,7 +16,7 @@ BUDGETS = {
     "semiring": 17_000,
     "algorithms": 29_550,
     "algorithms/elimination": 3_900,
-    "algorithms/fused/cpu": 5_300,
+    "algorithms/fused/cpu": 5_260,
     "algorithms/fused/cuda": 7_400,
     "algorithms/fused/parts": 1_950,
     "bench": 10_050,
