@@ -14,9 +14,9 @@ PACKAGES = "formats", "semiring", "algorithms"
 BUDGETS = {
     "formats": 10_900,
     "semiring": 16_940,
-    "algorithms": 28_800,
+    "algorithms": 28_660,
     "algorithms/elimination": 3_860,
-    "algorithms/fused/cpu": 5_340,
+    "algorithms/fused/cpu": 5_220,
     "algorithms/fused/cuda": 7_380,
     "algorithms/fused/parts": 1_920,
     "bench": 10_200,

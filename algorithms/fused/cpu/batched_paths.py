@@ -30,6 +30,7 @@ from semiring.verbs.registry import Declined
 
 from . import batched_lanes
 from .atomics import added
+from .dealing import MIN_WORK_FOR_THREADS
 from .distances import planned
 from .label_correcting import by_queue
 from .near_far import (
@@ -44,9 +45,6 @@ from .near_far import (
     skewed,
     threads_for,
 )
-
-MIN_WORK_FOR_THREADS = 1 << 19
-"""Minimum of entries times sources for threads to share the sources."""
 
 MIN_SOURCES_PER_THREAD = 2
 """Minimum of sources for each thread: with fewer, threads that can had better share each search."""

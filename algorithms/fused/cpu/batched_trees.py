@@ -26,6 +26,7 @@ from semiring.verbs.explanation import details
 from semiring.verbs.registry import Declined
 
 from . import trees
+from .dealing import MIN_WORK_FOR_THREADS
 from .essential import edges_for
 
 LANES = 16
@@ -42,9 +43,6 @@ EDGES_AHEAD = np.uintp(12)
 
 LATER_BYTES_PER_VERTEX = 48
 """Bytes for each vertex that later rounds take."""
-
-MIN_WORK_FOR_THREADS = 1 << 19
-"""Minimum of entries times sources for threads to share the sources."""
 
 
 def together(A: CSR, sources: list[int], rows: Rows, s: Semiring) -> Any:

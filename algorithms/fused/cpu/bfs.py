@@ -141,7 +141,9 @@ class _Search:
     def small_levels(self) -> None:
         """Push until a level is large enough for threads, or for pulling."""
         A, before = self.A, int(self.state[LEVEL])
-        widest = 0 if A.nnz < MIN_NNZ else A.keep(LONGEST, lambda: int(_widest(A.indptr)), 0)  # of 0 no level is large
+        widest = (
+            0 if A.nnz < MIN_NNZ else A.keep(LONGEST, lambda: int(np.diff(A.indptr).max(initial=0)), 0)
+        )  # of 0 no level is large
         alpha = float(self.how.alpha) if self.how.choice == "auto" else 0.0
         parts = (A.indptr, A.indices), (self.level, self.parent, self.queue), self.state
         while _small_levels(*parts, self.deepest, widest, LARGE_EDGES, alpha, int(self.state[END]) + VERTICES_PER_CALL):
@@ -184,18 +186,10 @@ class _Search:
             _flag_places(self.queue, self.state[BEGIN], self.state[END], self.front)
         else:
             self.front, self.found = self.found, self.front
-        parts, total = ((columns.indptr, columns.indices), seen, self.front, self.found), np.zeros(1, np.int64)
-        deal(pull_share, seen.size, ITEMS_AT_A_TIME, self.threads, *parts, self.level, self.parent, total, k + 1)
+        parts, total = ((columns.indptr, columns.indices), (seen, self.front, self.found)), np.zeros(1, np.int64)
+        deal(pull_share, seen.size, ITEMS_AT_A_TIME, self.threads, *parts, (self.level, self.parent), total, k + 1)
         self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, total[0], k + 1
         self.pulled += 1
-
-
-@compiled
-def _widest(indptr):
-    widest = 0
-    for u in range(indptr.size - 1):
-        widest = max(widest, indptr[u + 1] - indptr[u])
-    return widest
 
 
 @compiled
@@ -283,9 +277,9 @@ def _settle(reached, seen, queue, end, level, k):
 
 
 @dealt
-def pull_share(first, stop, columns, seen, front, found, level, parent, total, k):
+def pull_share(first, stop, columns, words, answer, total, k):
     """Pull the vertices of some words of the bitmaps; what is new is counted in `total`."""
-    indptr, indices = columns
+    (indptr, indices), (seen, front, found), (level, parent) = columns, words, answer
     count, one, low = np.int64(0), np.uintp(1), np.uintp(63)
     for word in range(np.uintp(first), np.uintp(stop)):
         unvisited, new = ~seen[word], np.uint64(0)

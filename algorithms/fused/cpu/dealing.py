@@ -14,7 +14,10 @@ from semiring.cpu.threads import get_threads, run
 from .atomics import added
 
 MIN_NNZ_FOR_THREADS = 1 << 20
-"""Entries of a matrix below which one thread is faster than several."""
+"""Minimum of entries of a matrix for several threads to be faster than one."""
+
+MIN_WORK_FOR_THREADS = 1 << 19
+"""Minimum of entries times sources for threads to take a source each."""
 
 
 def dealt(loop: Callable[..., Any]) -> Any:

@@ -53,9 +53,9 @@ def values_at(side: Side, rows: np.ndarray, cols: np.ndarray, none: Any) -> np.n
 
 def held(A: CSR, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and columns of edges: as given where A has the edge with its value, and turned elsewhere."""
-    place, ends = places_at(A, rows, cols), np.empty((2, rows.size), rows.dtype)
-    _turn(A.values, place, rows, cols, values, ends)
-    return ends[0], ends[1]
+    place = places_at(A, rows, cols)
+    given = (place >= 0) & (A.values[place] == values)
+    return np.where(given, rows, cols), np.where(given, cols, rows)
 
 
 def by_rows(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, n: int) -> tuple[np.ndarray, ...]:
@@ -92,13 +92,6 @@ def _same(x, y):
         if differing:
             return False
     return True
-
-
-@compiled
-def _turn(held, place, rows, cols, values, ends):
-    for k in range(np.uintp(rows.size)):
-        here = place[k] >= 0 and held[np.uintp(place[k])] == values[k]
-        ends[0, k], ends[1, k] = (rows[k], cols[k]) if here else (cols[k], rows[k])
 
 
 @compiled

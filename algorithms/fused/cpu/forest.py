@@ -167,7 +167,8 @@ class Trees:
         entries, active = int(sides[0][0][-1]), self.vertices()
         left, alone, known = self.without_giant(active, active.size), not self.count[0], False
         while True:
-            parts = (sides[0], sides[-1]), len(sides) == 2, f, active[:left], (other, lightest), alone, known
+            found = other, lightest, len(sides) == 2, alone, known
+            parts = (sides[0], sides[-1]), f, active[:left], found
             deal(_lightest, left, VERTICES_AT_A_TIME, threads_for(entries), *parts)
             left, choosing = best_of_each(f, active, left, other, lightest, best, choosers, alone)
             choosing = self.agreed(choosing, other, lightest, best, choosers, alone)
@@ -320,15 +321,14 @@ def _join_in_order(sides, begins, both, f, chosen, found):
 
 
 @dealt
-def _lightest(first, stop, sides, both, f, active, found, alone, known):
+def _lightest(first, stop, sides, f, active, found):
     """Find for each active vertex the first lightest entry that leaves its tree; other = -1 if there is none.
 
-    both: True to look among the columns, too.  alone: True if every vertex is a tree.  known: True if what was found
-    before is still the lightest, if it leaves the tree.
+    found: other, the weights, and three flags: True to look among the columns, too; if every vertex is a tree; and if
+    what was found before is still the lightest, if it leaves the tree.
     """
     (indptr, columns, values), (other_indptr, other_columns, other_values) = sides
-    other, lightest = found
-    one = np.uintp(1)
+    (other, lightest, both, alone, known), one = found, np.uintp(1)
     for at in range(np.uintp(first), np.uintp(stop)):
         v = np.uintp(active[at])
         tree = np.uintp(f[v])

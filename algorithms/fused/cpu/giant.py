@@ -17,12 +17,11 @@ import numpy as np
 
 from formats import CSR
 from formats.arrays import index_dtype
-from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import run
 
 from .atomics import prefetched
 from .dealing import dealt, threads_for
-from .words import bits_set, follow, lowest_bit
+from .words import count_bits, follow, lowest_bit, rows_with_edges
 
 SEARCHED_SHARE = 1 / 64
 """Share of the vertices that the first search finds."""
@@ -71,13 +70,13 @@ def find_giant(A: CSR) -> tuple[np.ndarray, np.ndarray] | None:
     for first, stop in sweep.pieces():
         sweep.read(first, stop)
         found, rows = sweep.count(), 64 * (stop - first)
-        if _bits_in(sweep.left[first:stop]) > rows * MAX_OPEN_SHARE:
+        if count_bits(sweep.left[first:stop]) > rows * MAX_OPEN_SHARE:
             if found - before < rows * MIN_NEW_VERTICES_PER_ROW:
                 return None
         before = found
     while sweep.close():
         pass
-    return None if _bits_in(sweep.left) > A.nrows * MAX_REST_SHARE else (sweep.inside[0], sweep.left)
+    return None if count_bits(sweep.left) > A.nrows * MAX_REST_SHARE else (sweep.inside[0], sweep.left)
 
 
 class _Sweep:
@@ -87,7 +86,7 @@ class _Sweep:
     """
 
     def __init__(self, A: CSR) -> None:
-        self.A, self.left, n = A, with_edges(A), A.nrows
+        self.A, self.left, n = A, rows_with_edges(A), A.nrows
         self.inside = np.zeros((threads_for(A.nnz), self.left.size), np.uint64)
         queue, inside = np.empty(n + 1, index_dtype(n)), self.inside[0]
         some = np.arange(0, n, -(-n // SAMPLED_VERTICES))
@@ -106,7 +105,7 @@ class _Sweep:
 
     def count(self) -> int:
         """Count the vertices inside."""
-        return _bits_in(self.inside[0])
+        return count_bits(self.inside[0])
 
     def read(self, first: int, stop: int) -> None:
         """Bring vertices inside along the rows of the words from `first` to `stop`."""
@@ -114,7 +113,7 @@ class _Sweep:
 
     def close(self) -> bool:
         """Bring vertices inside along the rows that are left; True if they were many."""
-        before, rows = self.count(), _bits_in(self.left)
+        before, rows = self.count(), count_bits(self.left)
         self.together(_close, 0, self.left.size)
         return self.count() - before > rows * MIN_CLOSED_SHARE
 
@@ -127,37 +126,6 @@ class _Sweep:
         )
         if len(inside) > 1:
             inside[:] = np.bitwise_or.reduce(inside, axis=0)
-
-
-def with_edges(A: Any) -> np.ndarray:
-    """Return a bitmap of the rows that are not empty."""
-    words = np.zeros(-(-A.nrows // 64), np.uint64)
-    _flag_rows(A.indptr, words)
-    return words
-
-
-@compiled
-def _bits_in(words):
-    count = np.int64(0)
-    for word in words:
-        count = count + np.int64(bits_set(word))
-    return count
-
-
-@compiled
-def _flag_rows(indptr, words):
-    """Set the bits of the rows that are not empty."""
-    whole, six = np.uintp((indptr.size - 1) // 64), np.uintp(6)
-    for word in range(whole):
-        first, bits = word << six, np.uint64(0)
-        for k in range(np.uintp(64)):
-            row = first + k
-            bits |= np.uint64(indptr[row] != indptr[row + np.uintp(1)]) << np.uint64(k)
-        words[word] = bits
-    row = whole << six
-    while row < np.uintp(indptr.size - 1):
-        words[row >> six] |= np.uint64(indptr[row] != indptr[row + np.uintp(1)]) << np.uint64(row & np.uintp(63))
-        row += np.uintp(1)
 
 
 @dealt

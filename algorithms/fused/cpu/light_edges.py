@@ -128,9 +128,15 @@ def ascending(weights: np.ndarray) -> np.ndarray:
     spare = np.empty_like(keys)
     if _sort(keys, spare, min(width, 32), np.empty(1 << DIGIT_BITS, np.int64)):
         keys = spare
-    if width > 32 and not _ascends(keys, ranks.view(np.uint64)):
-        return np.argsort(ranks.view(np.uint64), kind="stable").astype(np.uint64)
+    exact = ranks.view(np.uint64)
+    if width > 32 and not ascends(exact[keys & np.uint64(0xFFFFFFFF)]):
+        return np.argsort(exact, kind="stable").astype(np.uint64)
     return keys
+
+
+def ascends(numbers: np.ndarray) -> bool:
+    """True if no number is smaller than the one before."""
+    return bool((numbers[1:] >= numbers[:-1]).all())
 
 
 @compiled
@@ -173,15 +179,6 @@ def _sort(keys, spare, bits, counts):
             counts[digit] += 1
         keys, spare, moved = spare, keys, not moved
     return moved
-
-
-@compiled
-def _ascends(keys, ranks):
-    for at in range(1, keys.size):
-        before, after = keys[at - 1] & np.uint64(0xFFFFFFFF), keys[at] & np.uint64(0xFFFFFFFF)
-        if ranks[before] > ranks[after]:
-            return False
-    return True
 
 
 @inlined

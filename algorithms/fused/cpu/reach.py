@@ -24,7 +24,7 @@ from semiring.cpu.kernels import compiled
 
 from .atomics import prefetched
 from .giant import EDGES_AHEAD, WORDS_AT_A_TIME, sweep_blocks
-from .words import follow, listed, lowest_bit
+from .words import count_bits, follow, listed, lowest_bit
 
 SEARCHED_SHARE = 1 / 16
 """Share of the vertices that the first search finds."""
@@ -60,11 +60,6 @@ SWEEPS = 8
 """Number of sweeps that may find few each."""
 
 
-def count(words: np.ndarray) -> int:
-    """Count the bits that are set."""
-    return int(np.bitwise_count(words).sum())
-
-
 def pieces(words: int, trial: int = MAX_PIECE_WORDS) -> Iterator[tuple[int, int]]:
     """Give where pieces of a bitmap begin and stop.  trial: words of the first; the next ones double."""
     size, first = min(max(MIN_PIECE_WORDS, -(-words // PIECES)), MAX_PIECE_WORDS), 0
@@ -97,16 +92,16 @@ def lead(A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
     left: those whose rows are to be followed; then none is.
     """
     rows = (A.indptr, A.indices)
-    before, blocks = count(seen), False
+    before, blocks = count_bits(seen), False
     for first, stop in pieces(seen.size, TRIAL_WORDS):
         if blocks:
             sweep_blocks(np.array([first]), stop, WORDS_AT_A_TIME, (*rows, seen, left, True))
         else:
             read = _lead(*rows, seen, left, known, first, stop, False)
-            before, found = count(seen), count(seen) - before
+            before, found = count_bits(seen), count_bits(seen) - before
             blocks = found < read * MIN_NEW_MARKS_PER_EDGE
     for sweep in range(SWEEPS):
-        if count(seen & left) <= A.nrows * MAX_QUEUE_SHARE:
+        if count_bits(seen & left) <= A.nrows * MAX_QUEUE_SHARE:
             break
         for first, stop in pieces(seen.size):
             _lead(*rows, seen, left, known, first, stop, sweep % 2 == 0)
@@ -132,7 +127,7 @@ def _sweep(find: Callable[[int, int, bool], int], left: np.ndarray) -> bool:
 
     Returns whether none was left to find.
     """
-    sweeps, remain = 0, count(left)
+    sweeps, remain = 0, count_bits(left)
     found = remain
     while found and (found > remain * MIN_FOUND_SHARE or sweeps < SWEEPS):
         found = sum(find(first, stop, sweeps % 2 == 1) for first, stop in pieces(left.size))

@@ -44,10 +44,9 @@ from semiring.verbs.explanation import details
 
 from .components import labels, set_labels
 from .dealing import threads_for
-from .giant import with_edges
-from .reach import alone, ask, count, lead, spreads
+from .reach import alone, ask, lead, spreads
 from .symmetry import find_symmetry
-from .words import as_words, listed
+from .words import as_words, count_bits, listed, rows_with_edges
 
 FIRST_LOOK_SHARE = 1 / 256
 """Share of the vertices found after which the depth-first search first pauses to look for a giant."""
@@ -162,16 +161,16 @@ class _Search:
             complete |= as_words(self.number == done) & left
             inside |= left & ~complete
         rest, known = ~(complete | inside), self.listed(complete)
-        kept, before = self.label[known], count(rest)
+        kept, before = self.label[known], count_bits(rest)
         set_labels(inside, self.label)
         self.label[known] = kept
         if before > self.n * MIN_REST_SHARE:
-            rest &= with_edges(self.A)
+            rest &= rows_with_edges(self.A)
         alone(self.A, rest)
-        self.state[COMPONENTS] += 1 + before - count(rest)
+        self.state[COMPONENTS] += 1 + before - count_bits(rest)
         if rest.any():
             self.search_all(rest, inside[:0])
-        return count(inside)
+        return count_bits(inside)
 
     def reach(self, start: int, seen: np.ndarray, inside: np.ndarray, complete: np.ndarray) -> bool:
         """Add to `seen` where it leads, and to `inside` what of that leads back to it; True if that is all of it."""

@@ -34,6 +34,7 @@ from semiring.verbs.explanation import details
 
 from . import search_steps as steps
 from .bfs import fill
+from .dealing import MIN_WORK_FOR_THREADS
 from .search_rows import DIGITS, TILE, levels_of, parents_of
 from .search_steps import ACTIVE, COUNT, EDGES, FOUND, LEFT, LEVEL, TOUCHED
 
@@ -55,9 +56,6 @@ MIN_NNZ_FOR_THREADS = 1 << 16
 
 MIN_EDGES_FOR_THREADS = 1 << 16
 """Minimum of edges of a frontier for threads to share a push."""
-
-MIN_WORK_FOR_THREADS = 1 << 19
-"""Minimum of entries times searches for threads to take a search each."""
 
 APART: Fact[bool] = Fact("searches from several sources do not meet")
 

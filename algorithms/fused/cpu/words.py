@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from semiring.cpu.compiler.references import operation, tools
@@ -18,6 +20,16 @@ def as_words(flags: np.ndarray, beyond: bool = False) -> np.ndarray:
 def as_flags(words: np.ndarray, count: int) -> np.ndarray:
     """Return the first `count` bits of words as Booleans."""
     return np.unpackbits(words.view(np.uint8), count=count, bitorder="little").view(bool)
+
+
+def rows_with_edges(A: Any) -> np.ndarray:
+    """Return a bitmap of the rows that are not empty."""
+    return as_words(A.indptr[1:] != A.indptr[:-1])
+
+
+def count_bits(words: np.ndarray) -> int:
+    """Count the bits that are set."""
+    return int(np.bitwise_count(words).sum())
 
 
 @operation
