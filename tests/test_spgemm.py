@@ -38,9 +38,9 @@ CASES += [(s, s.dtypes[k % len(s.dtypes)]) for k, s in enumerate((*map(find_semi
 
 @pytest.fixture(params=[1, 2], ids=["one-thread", "two-threads"])
 def _cut_small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(spgemm, "SMALL_PIECE", 8)
+    monkeypatch.setattr(spgemm, "MIN_PIECE_WORK", 8)
     monkeypatch.setattr(spgemm, "MAX_UNSIZED_ENTRIES", 4)
-    monkeypatch.setattr(spgemm, "PARTS", 2)
+    monkeypatch.setattr(spgemm, "PIECES_AT_A_TIME", 2)
     with threads(request.param):
         yield
 
@@ -100,7 +100,7 @@ def test_each_way_to_read_a_row_gives_the_same(monkeypatch, scanned, listed):
     rng = np.random.default_rng(3)
     gustavson.kernels.cache_clear()
     monkeypatch.setattr(gustavson, "SCANNED", scanned)
-    monkeypatch.setattr(gustavson, "LISTED", listed)
+    monkeypatch.setattr(gustavson, "MAX_INSERTED_PLACES", listed)
     u, v = np.indices((40, 12)).reshape(2, -1)
     B = from_edges(u, v, np.where(u % 2, -1.0, 1.0), shape=(40, 100))
     A = from_edges(np.zeros(39, int), np.arange(39), np.ones(39), shape=(2, 40))
@@ -171,7 +171,7 @@ def test_an_interruption_stops_a_product_between_two_pieces(monkeypatch):
     """And the next product is right."""
     A = matrix(np.random.default_rng(1), np.dtype(np.float64), (60, 60))
     expected, add, calls = mxm(A, A, PlusTimes), spgemm._Result.add, list[int]()
-    monkeypatch.setattr(spgemm, "SMALL_PIECE", 8)
+    monkeypatch.setattr(spgemm, "MIN_PIECE_WORK", 8)
 
     def interrupted(self: Any, number: int, *parts: Any) -> None:
         calls.append(number)

@@ -31,7 +31,7 @@ ELSEWHERE = {
 CAPACITIES = {
     "how far ahead memory is fetched": "*AHEAD",
     "how much a thread or a loop takes at a time": (
-        "*AT_ONCE PART* PIECE* TILE *_AT_A_TIME *_PER_CALL *_WORDS MAX_SOURCES GRAIN_VERTICES"
+        "*AT_ONCE PART* PIECE* TILE *_AT_A_TIME *_PER_CALL *_WORDS MAX_SOURCES GRAIN_VERTICES "
     ),
     "how wide a word, a vector or a node is": "DIGIT* LANES LINE* MOST WIDTH WORDS LISTS_* SEARCHES CHILDREN",
     "how many are looked at to learn of the others": "SAMPLE* SEARCHED_SHARE",
@@ -41,7 +41,7 @@ CAPACITIES = {
     "when a signal is heard, or a question is asked again": "FIRST_LOOK ROUNDS STEPS FIRST_LOOK_SHARE",
     "when a run is given up": "FEWEST_STEPS STEPS_A_VERTEX",
     "how large a machine or a number may be": (
-        "FEW_LEVELS MOST_BLOCKS MOST_ENTRIES PLAIN_THREADS MAX_PACKED_VERTICES MAX_EDGES FARTHEST*"
+        "FEW_LEVELS MOST_BLOCKS MOST_ENTRIES PLAIN_THREADS MAX_PACKED_VERTICES MAX_EDGES FARTHEST* "
     ),
     "how exact a bound is": "LIGHT ROUNDINGS SWEEPS LIGHT_NNZ_PER_VERTEX ROUNDS_PER_DOUBLING",
     "graphs beyond a GPU's memory": "MOST_LEFT MOST_READ",

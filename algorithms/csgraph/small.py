@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.fused.cpu.light_edges import LightEdges, chosen_of
-from algorithms.fused.cpu.unchecked_csr import DAMAGED, HEAP, settle_each, sound
+from algorithms.fused.cpu.unchecked_csr import CHILDREN, DAMAGED, settle_each, sound
 
 from .graphs import NONE, SOON, Rows, by_rows, damaged, origins, rows_as_given, starts_of, turned
 
@@ -69,7 +69,7 @@ def paths(G: Any, query: Query) -> Any:
         return None
     begins = np.array((0, starts.size)) if min_only else np.arange(count + 1)
     d, parent = np.full((count, n), np.inf), np.full((count if trees else 1, n), NONE, np.int32)
-    heap = np.empty(n + HEAP, np.int32), np.full(n + HEAP, np.inf), np.full(n, -1, np.int32)
+    heap = np.empty(n + CHILDREN, np.int32), np.full(n + CHILDREN, np.inf), np.full(n, -1, np.int32)
     found, front = (d, parent, np.zeros(count, bool)), np.empty(n, np.int32)
     if settle_each(starts, begins, float(query.limit), lists_of(rows, query), found, heap, front, trees) == DAMAGED:
         raise damaged(*rows[:2])

@@ -101,14 +101,14 @@ ON_CPU = (
     ("fused.cpu.unchecked_csr.MAX_INSERTION_SORT", ALWAYS, "SciPy's dijkstra", "grid50"),
     ("fused.essential.SHARE", ALWAYS, "distances", "rmat18"),
     ("fused.essential.MIN_NNZ", NEVER, "distances", "rmat18"),
-    ("semiring.cpu.columns.WASTE", 1, "product with 20 columns", "rmat16"),
-    ("semiring.cpu.compiled.SCAN_FROM", 2, "push of 1/8", "rmat18"),
-    ("semiring.cpu.gustavson.LISTED", ALWAYS, "square", "grid500"),
+    ("semiring.cpu.columns.MAX_COLUMN_WASTE", 1, "product with 20 columns", "rmat16"),
+    ("semiring.cpu.compiled.MIN_SHARE_FOR_SCAN", 2, "push of 1/8", "rmat18"),
+    ("semiring.cpu.gustavson.MAX_INSERTED_PLACES", ALWAYS, "square", "grid500"),
     ("semiring.cpu.gustavson.SCANNED", ALWAYS, "square", "rmat12"),
-    ("semiring.cpu.gustavson.SEARCH_COSTS", NEVER, "square under a mask", "rmat14"),
-    ("semiring.cpu.reductions.MANY", NEVER, "rows reduced", "grid500"),
-    ("semiring.cpu.reductions.PADDED", ALWAYS, "padded rows, first call", "grid500"),
-    ("semiring.cpu.spgemm.ROOMY", NEVER, "square", "grid500"),
+    ("semiring.cpu.gustavson.PRODUCTS_PER_SEARCH_STEP", NEVER, "square under a mask", "rmat14"),
+    ("semiring.cpu.reductions.MIN_COMPILED_RUNS", NEVER, "rows reduced", "grid500"),
+    ("semiring.cpu.reductions.MAX_PLACES_PER_ENTRY", ALWAYS, "padded rows, first call", "grid500"),
+    ("semiring.cpu.spgemm.MAX_COLUMNS_OF_A_ROW", NEVER, "square", "grid500"),
     ("semiring.generic.layout.GATHER_FROM", ALWAYS, "pull of 1/100", "rmat16"),
 )
 """Thresholds of one thread on a CPU."""
@@ -116,26 +116,21 @@ ON_CPU = (
 
 WITH_THREADS = (
     ("fused.cpu.batched_paths.MIN_SOURCES_PER_THREAD", "distances from 16", "rmat18"),
-    ("fused.cpu.batched_paths.MIN_WORK_FOR_THREADS", "distances from 64", "rmat8"),
-    ("fused.cpu.batched_trees.MIN_WORK_FOR_THREADS", "trees from 64", "rmat8"),
     ("fused.cpu.betweenness.MIN_EDGES_FOR_THREADS", "betweenness of 32", "grid10"),
     ("fused.cpu.dealing.MIN_NNZ_FOR_THREADS", "levels", "rmat14"),
     ("fused.cpu.distance_sums.MIN_EDGE_LOOKS_FOR_THREADS", "closeness", "grid30"),
     ("fused.cpu.near_far.MIN_THREADS", "distances", "rmat18"),
-    ("fused.cpu.near_far.MIN_NNZ_FOR_THREADS", "distances", "rmat14"),
     ("fused.cpu.near_far.MIN_SHARED_EDGES", "distances", "rmat18"),
     ("fused.cpu.pagerank.MIN_NNZ_FOR_THREADS", "PageRank", "rmat12"),
-    ("fused.cpu.searches.MIN_WORK_FOR_THREADS", "levels from 64", "grid50"),
     ("fused.cpu.searches.MIN_NNZ_FOR_THREADS", "levels from 64", "rmat10"),
-    ("semiring.cpu.compiled.PLACES_OF_A_THREAD", "push of 1/8", "rmat14"),
-    ("semiring.cpu.threads.SMALL", "product", "rmat10"),
+    ("fused.cpu.dealing.MIN_NNZ_FOR_THREADS", "weak components", "rmat14"),
+    ("fused.cpu.dealing.MIN_WORK_FOR_THREADS", "levels from 64", "grid50"),
+    ("semiring.cpu.compiled.PLACES_PER_ELEMENT_FOR_A_THREAD", "push of 1/8", "rmat14"),
+    ("semiring.cpu.threads.MIN_ENTRIES_FOR_THREADS", "product", "rmat10"),
 )
 """Thresholds that keep small work from threads: the other value is 0."""
 
 ON_GPU = (
-    ("csgraph.places.COPIES_MS", NEVER, "SciPy's dijkstra", "grid50"),
-    ("csgraph.places.FEW_LEVELS", NEVER, "SciPy's order", "grid1000"),
-    ("csgraph.places.FIRST_MS", ALWAYS, "SciPy's dijkstra", "grid50"),
     ("fused.cuda.batches.COPIES_FEW", ALWAYS, "distances from 64", "grid1000"),
     ("fused.cuda.batches.FEW", ALWAYS, "distances from 64", "rmat20"),
     ("fused.cuda.batches.PULL_SHARE", 2, "distances from 64", "rmat20"),

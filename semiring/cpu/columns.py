@@ -31,7 +31,7 @@ from .threads import PIECES_PER_THREAD, cut, cut_evenly, get_threads, run
 REGISTER_BYTES, MAX_VECTOR_ITEMS = 128, 64
 """Bytes of a row of X in registers at a time, and most elements of it: LLVM's vectors have no more."""
 
-WASTE = 1.25
+MAX_COLUMN_WASTE = 1.25
 """How many times as many columns may be computed as there are, for wider vectors."""
 
 WIDTH = 16
@@ -40,7 +40,7 @@ WIDTH = 16
 PREFETCHED_ENTRIES = 16
 """Number of entries of A by which the fetching of rows of X is ahead."""
 
-LINE = 64
+LINE_BYTES = 64
 """Bytes that a processor fetches at once."""
 
 
@@ -126,7 +126,7 @@ def lanes(columns: int, dtype: np.dtype) -> int:
     most = min(columns, MAX_VECTOR_ITEMS, REGISTER_BYTES // dtype.itemsize)
     widths = [1 << power for power in range(most.bit_length())]
     cost = {width: -(-columns // width) * width for width in widths}
-    return max(width for width in widths if cost[width] <= max(columns * WASTE, min(cost.values())))
+    return max(width for width in widths if cost[width] <= max(columns * MAX_COLUMN_WASTE, min(cost.values())))
 
 
 @lru_cache(maxsize=512)
@@ -139,7 +139,7 @@ def _gather(
 
     t = terms(semiring, dtype, matrix_first, plain)
     steps = Steps(t, lanes, 1, vectorizes(semiring))
-    room, line = on_stack(lanes), LINE // dtype.itemsize
+    room, line = on_stack(lanes), LINE_BYTES // dtype.itemsize
     clear, add, moved, none, noted = steps.clear, steps.add, steps.moved, steps.none, steps.noted
 
     @t.compiled

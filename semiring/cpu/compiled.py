@@ -24,10 +24,10 @@ from .ranges import holds_zero
 from .storage import STORED, Loops
 from .threads import PIECES_PER_THREAD, get_threads, merged_pieces, run
 
-PLACES_OF_A_THREAD = 8
+PLACES_PER_ELEMENT_FOR_A_THREAD = 8
 """Minimum places for each element of y for another thread, with a y of its own, to make a scatter faster."""
 
-SCAN_FROM = 1 / 4
+MIN_SHARE_FOR_SCAN = 1 / 4
 """Share of y above which finding the reached places by a scan of y is faster than sorting them."""
 
 
@@ -47,7 +47,7 @@ def needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]
 
 def most_parts(places: int, extent: int) -> int:
     """How many y's a scatter of so many places may have: making and adding them up takes less than it saves."""
-    return max(1, places // (PLACES_OF_A_THREAD * max(extent, 1)))
+    return max(1, places // (PLACES_PER_ELEMENT_FOR_A_THREAD * max(extent, 1)))
 
 
 def as_plain(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Operand, bool]:
@@ -120,7 +120,7 @@ def push(A: Matrix, x: SparseVector, semiring: Semiring, matrix_first: bool) -> 
     y, reached = A.take(SCRATCH, A.major, zero) or (np.full(size, zero, A.dtype), np.empty(size + 1, index_dtype(size)))
     rows, weights = read_only(np.ascontiguousarray(x.indices)), read_only(np.ascontiguousarray(x.values))
     count = loops.push(A, rows, weights, y, reached)
-    if count > size * SCAN_FROM:
+    if count > size * MIN_SHARE_FOR_SCAN:
         indices = np.flatnonzero(y != zero).astype(reached.dtype)
     else:
         indices = np.sort(reached[:count])

@@ -27,7 +27,7 @@ from .columns import Steps, lanes, vectorizes
 from .compiler.references import interrupted
 from .kernels import compiled
 from .plain import plain_pair, sums_stay_within
-from .threads import PIECES_PER_THREAD, SMALL, get_threads, run
+from .threads import MIN_ENTRIES_FOR_THREADS, PIECES_PER_THREAD, get_threads, run
 
 ROWS = 4
 """Rows of a tile: the loop names each."""
@@ -77,7 +77,7 @@ def _firsts(columns: int, width: int) -> list[int]:
 
 def _pieces(total: int, unit: int, terms: int) -> list[tuple[int, int]]:
     """[0, total) in pieces for the threads, of whole units but the last."""
-    if terms < SMALL or get_threads() == 1:
+    if terms < MIN_ENTRIES_FOR_THREADS or get_threads() == 1:
         return [(0, total)]
     size = unit * max(1, -(-total // (unit * get_threads() * PIECES_PER_THREAD)))
     return [(start, min(start + size, total)) for start in range(0, total, size)]

@@ -11,13 +11,13 @@ from ..algebra.semirings import Semiring
 from .kernels import compiled, terms
 from .lanes import lowest
 
-SEARCH_COSTS = 6
+PRODUCTS_PER_SEARCH_STEP = 6
 """A step of a search in a row costs as much as so many products."""
 
 SCANNED = 8
 """A row of the result with a product for so many places is read as a whole."""
 
-LISTED = 24
+MAX_INSERTED_PLACES = 24
 """Places that are sorted by insertion."""
 
 
@@ -94,7 +94,7 @@ def _nothing(_places, _j, _k, _before, _after):
 
 
 def _by_the_mask(zero: Any, add: Any, multiply: Any, note: Any, tell: Any) -> Any:
-    one, costs = np.uintp(1), np.uintp(SEARCH_COSTS)
+    one, costs = np.uintp(1), np.uintp(PRODUCTS_PER_SEARCH_STEP)
 
     @compiled
     def masked(a, b, mask, counts, scratch, start, stop):
@@ -187,7 +187,7 @@ def _of_all_places(zero: Any, add: Any, multiply: Any, note: Any, tell: Any) -> 
                     f += one
             if m_indptr.size > 1:
                 m, m_end = np.uintp(m_indptr[i - first]), np.uintp(m_indptr[i - first + 1])
-            searches = not scans and not flushed and (m_end - m) > np.uintp(SEARCH_COSTS) * count
+            searches = not scans and not flushed and (m_end - m) > np.uintp(PRODUCTS_PER_SEARCH_STEP) * count
             p = m_end if searches else m
             while p < m_end:
                 y[np.uintp(m_indices[p])] = zero
@@ -231,7 +231,7 @@ def _products(indices, e, end, indptr):
 def _ordered(reached, count, bits, words, flushed):
     """The listed places in order; how many they are. Few may have a place twice. The bitmap is clear afterwards."""
     one, n = np.uintp(1), np.uintp(0)
-    if flushed or count > np.uintp(LISTED):
+    if flushed or count > np.uintp(MAX_INSERTED_PLACES):
         _marked(reached, count, bits, words)
         return _listed(reached, bits, words)
     while n < count:

@@ -21,10 +21,10 @@ from .threads import cut, cut_evenly, get_threads, run
 MIN_COMPILED_RUNS = 1 << 12
 """Minimum runs for a compiled loop to pay."""
 
-COLUMNS = 64
+COLUMNS_PER_THREAD = 64
 """Columns of a matrix with all positions that a thread takes at least, where it goes down them."""
 
-PADDED = 4
+MAX_PLACES_PER_ENTRY = 4
 """Places for an entry up to which a format's own storage is folded, not its kept rows."""
 
 
@@ -48,7 +48,7 @@ def _(A: Matrix, monoid: Monoid, axis: int | None, write: VectorWrite) -> Any:
         return write(y)
     together = A.line_ends is not None and A.major != axis
     exact = monoid.selective or A.dtype.kind != "f"  # sums of floats have an order
-    if not together and exact and type(A) in STORED and A.values.size <= PADDED * A.nnz:
+    if not together and exact and type(A) in STORED and A.values.size <= MAX_PLACES_PER_ENTRY * A.nnz:
         return _as_product(A, monoid, axis, write)
     # where a result's entries do not lie together, by kept rows or columns, in which they do
     rows: Any = A if together else reduce.rows_of(A, 1 - axis)
@@ -63,7 +63,7 @@ def _(A: Matrix, monoid: Monoid, axis: int) -> tuple[np.ndarray, np.ndarray]:
     y, k = np.empty(size, dtype), np.empty(size, index_dtype(A.shape[axis]))
     if isinstance(A, Dense) and A.major == axis:
         down = finding_across(monoid, dtype)
-        each = -(-size // (get_threads() * COLUMNS)) * COLUMNS
+        each = -(-size // (get_threads() * COLUMNS_PER_THREAD)) * COLUMNS_PER_THREAD
         run(lambda *piece: down(A.values, A.fill, y, k, *piece), cut(size, each, A.values.size))
         return y, k
     if isinstance(A, Dense):

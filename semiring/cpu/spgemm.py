@@ -31,19 +31,19 @@ from .ranges import all_finite, exact_bounds, fits_dtype, holds_zero, matrix_int
 from .rows import ends
 from .threads import get_threads, run
 
-PIECE = 1 << 19
+MAX_PIECE_WORK = 1 << 19
 """Work that a thread takes at a time: products, and entries of the result."""
 
-SMALL_PIECE = 1 << 14
+MIN_PIECE_WORK = 1 << 14
 """Work that is not cut any further."""
 
-PARTS = 1 << 10
+PIECES_AT_A_TIME = 1 << 10
 """Pieces that rows are cut into at a time."""
 
 MAX_UNSIZED_ENTRIES = 1 << 26
 """Maximum entries of a result whose arrays are made as long as they may become."""
 
-ROOMY = 1 << 16
+MAX_COLUMNS_OF_A_ROW = 1 << 16
 """Maximum columns for which a row of sums is never too long."""
 
 
@@ -78,7 +78,7 @@ def _product(
     A: CSR, B: CSR, semiring: Semiring, mask: Any, complement: bool, argument: bool = False
 ) -> tuple[CSR, np.ndarray]:
     """Returns the product, and which k gave each entry, or with `argument` False nothing."""
-    if B.ncols > max(ROOMY, 4 * B.nnz):
+    if B.ncols > max(MAX_COLUMNS_OF_A_ROW, 4 * B.nnz):
         return _by_columns_in_use(A, B, semiring, mask, complement, argument)
     index_type = np.result_type(A.indptr, B.indptr, *([mask.indptr] if isinstance(mask, CSR) else []))
     a, b = (_arrays(M, index_type) for M in (A, B))
@@ -190,16 +190,16 @@ class _Work:
         self.nrows = nrows = a[0].size - 1
         mask = (a[0][:1], a[1][:0], 0) if masks.whole is None or everywhere else masks.whole
         found, first = [np.zeros((3, 1), np.int64)], 0
-        rows = nrows if masks.dense is None else max(1, PIECE // max(ncols, 1))
-        least = np.array([SMALL_PIECE, rows])
+        rows = nrows if masks.dense is None else max(1, MAX_PIECE_WORK // max(ncols, 1))
+        least = np.array([MIN_PIECE_WORK, rows])
         while first < nrows:
-            part = np.empty((3, PARTS), np.int64)
+            part = np.empty((3, PIECES_AT_A_TIME), np.int64)
             count = cut(a[:2], b[0], mask, ncols, least, first, part)
             found.append(part[:, :count])
             first = int(part[0, count - 1])
         stops, entries, totals = np.concatenate(found, axis=1)
         entries, totals = entries.cumsum(), totals.cumsum()
-        each = max(SMALL_PIECE, min(PIECE, int(totals[-1]) // (8 * get_threads())))
+        each = max(MIN_PIECE_WORK, min(MAX_PIECE_WORK, int(totals[-1]) // (8 * get_threads())))
         edges = np.arange(stops.size)
         if masks.dense is None and stops.size > 2:
             edges = np.unique(np.searchsorted(totals, np.arange(0, totals[-1] + each, each)).clip(max=stops.size - 1))
@@ -207,7 +207,7 @@ class _Work:
         self.most = entries[edges]
         self.room = int(np.diff(self.most).max(initial=0))
         count = len(self.pieces)
-        self.runs = [(k, k + 1) for k in range(count)] if totals[-1] >= 2 * SMALL_PIECE else [(0, count)]
+        self.runs = [(k, k + 1) for k in range(count)] if totals[-1] >= 2 * MIN_PIECE_WORK else [(0, count)]
 
 
 class _Result:

@@ -17,7 +17,7 @@ from formats.hooks import CORES
 from ..kernels import interrupts
 from ..kernels.interrupts import Call
 
-SMALL = 1 << 15
+MIN_ENTRIES_FOR_THREADS = 1 << 15
 """Work of fewer entries than this is not worth handing to another thread."""
 
 PIECES_PER_THREAD = 4
@@ -218,7 +218,7 @@ def merged_pieces(pieces: list[tuple[int, int]], most: int) -> list[tuple[int, i
 
 def cut(total: int, size: int, entries: int) -> list[tuple[int, int]]:
     """[0, total) in pieces of at most `size`; one piece where there are few `entries` in all."""
-    if entries < SMALL or total == 0:
+    if entries < MIN_ENTRIES_FOR_THREADS or total == 0:
         return [(0, total)]
     return [(start, min(start + size, total)) for start in range(0, total, size)]
 
@@ -226,7 +226,7 @@ def cut(total: int, size: int, entries: int) -> list[tuple[int, int]]:
 def cut_evenly(starts: np.ndarray, pieces_per_thread: int = PIECES_PER_THREAD) -> list[tuple[int, int]]:
     """The rows of an `indptr` (or segments of `starts`) in pieces for the threads, of about equally many entries."""
     nrows, entries = starts.size - 1, int(starts[-1])
-    if entries < SMALL or _count == 1:
+    if entries < MIN_ENTRIES_FOR_THREADS or _count == 1:
         return [(0, nrows)]
     ends = np.searchsorted(starts, np.linspace(0, entries, _count * pieces_per_thread + 1)[1:-1])
     edges = np.unique(np.concatenate(([0], ends, [nrows])))
@@ -235,7 +235,7 @@ def cut_evenly(starts: np.ndarray, pieces_per_thread: int = PIECES_PER_THREAD) -
 
 def cut_at_segments(outer: np.ndarray, pieces_per_thread: int) -> list[tuple[int, int]]:
     """The entries of a sorted list in pieces for the threads, none of which cuts a segment."""
-    if outer.size < SMALL or _count == 1:
+    if outer.size < MIN_ENTRIES_FOR_THREADS or _count == 1:
         return [(0, outer.size)]
     pieces = _count * pieces_per_thread
     middle = np.arange(1, pieces) * (outer.size // pieces)

@@ -50,8 +50,10 @@ VERTICES_AHEAD = np.uintp(16)
 """Places in the queue between one and that whose row is prefetched."""
 
 BEGIN, END, LEVEL, UNEXPLORED, EDGES, TARGET = range(6)
-"""Places in the state of a search: the frontier's part of the queue, its level, and, where they are counted, the edges
-that no large frontier has had yet and those of this one. The target is the vertex to stop at, or -1."""
+"""Places in the state of a search.
+
+They hold the frontier's part of the queue, its level, and, where they are counted, the edges that no large frontier has
+had yet and those of this one. The target is the vertex to stop at, or -1."""
 
 
 def search(

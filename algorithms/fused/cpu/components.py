@@ -70,7 +70,7 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
 
 
 def _grow(A: CSR, f: np.ndarray, both_ways: bool) -> None:
-    """Find the labels by trees alone.  f: 0, 1, …"""
+    """Find the labels by trees alone.  f: the numbers 0, 1, … of the vertices."""
     threads = threads_for(A.nnz)
     parts = A.indptr, A.indices, f, threads > 1
     for join_first in (_hook_first, _join_second):
@@ -140,7 +140,7 @@ def find(f, v):
 
 @compiled
 def _join_all(indptr, indices, f):
-    """Join along all edges, and let every vertex point at its root; f: 0, 1, …"""
+    """Join along all edges, and let every vertex point at its root.  f: the numbers 0, 1, … of the vertices."""
     one = np.uintp(1)
     for u in range(np.uintp(f.size)):
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):

@@ -87,7 +87,7 @@ def _loaded(builder, pointer):
 
 @operation
 def united(typing, y, i, x, k):
-    """Unite the words of two vertices: y[i], … |= x[k], …"""
+    """Unite the words of two vertices: y[i] |= x[k], and so on for the words that follow."""
 
     def emit(context, builder, signature, args):
         to = _words(context, builder, signature.args[0], args[0], args[1])
@@ -100,7 +100,7 @@ def united(typing, y, i, x, k):
 
 @operation
 def gathered(typing, y, x, vertices, first, last):
-    """Gather the words of the vertices in these places: y[0], … = x[v], … | …"""
+    """Gather in y the union of the words that x has for the vertices in these places."""
 
     def emit(context, builder, signature, args):
         ir, wide = tools.ir, tools.ir.VectorType(tools.ir.IntType(64), WORDS)

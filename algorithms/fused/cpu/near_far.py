@@ -28,15 +28,17 @@ from semiring.vectors import as_bound
 from .dealing import MIN_NNZ_FOR_THREADS
 
 MEANS, MEANS_BY_DEGREE = 3, 12
-"""Number of mean weights in Δ, where degrees are alike: at most so many, and so many over the degree. With fewer a
-random graph's vertices expand less often; roads and grids then take too many steps."""
+"""Number of mean weights in Δ, where degrees are alike: at most so many, and so many over the degree.
+
+With fewer a random graph's vertices expand less often; roads and grids then take too many steps."""
 
 MIN_SKEW = 16
 """Minimum of mean degrees in the largest one for degrees not to be alike."""
 
 MIN_THREADS = 4
-"""Minimum of threads for a search of large graphs: two that share their lists, and tell each other of improvements, are
-no faster than one alone."""
+"""Minimum of threads for one search of a large graph.
+
+Two that share their lists, and tell each other of improvements, are no faster than one alone."""
 
 SAMPLED_WEIGHTS = 1 << 10
 """Number of weights that Δ is made of: a few more or less cost little, and all of them a pass."""

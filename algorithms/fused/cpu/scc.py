@@ -73,8 +73,10 @@ VERTICES_PER_CALL = 1 << 20
 """Number of vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
 
 START, FOUND, STACKED, BEGUN, DEPTH, COMPONENTS = range(6)
-"""Places in the state of the depth-first search: the next vertex to start from, how many vertices are numbered, how
-high its stacks are, and how many components are complete."""
+"""Places in the state of the depth-first search.
+
+They hold the next vertex to start from, how many vertices are numbered, how high its stacks are, and how many
+components are complete."""
 
 
 SEARCHED: Fact[bool] = Fact("strong components have been found once")

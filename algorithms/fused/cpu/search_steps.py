@@ -19,8 +19,10 @@ VERTICES_AT_A_TIME = 512
 """Number of vertices that a thread takes at a time to pull."""
 
 LEVEL, FOUND, TOUCHED, EDGES, COUNT, ACTIVE, LEFT = range(7)
-"""Places in the state: the level's number; bits found and words that gained them, so far; the frontier's edges, its
-vertices and its searches, a bit for each; and how many vertices are left to pull."""
+"""Places in the state of some searches.
+
+They hold the level's number; bits found and words that gained them, so far; the frontier's edges, its vertices and its
+searches, a bit for each; and how many vertices are left to pull."""
 
 EDGES_AHEAD = np.uintp(16)
 VERTICES_AHEAD = np.uintp(8)

@@ -45,8 +45,9 @@ MIN_SEARCHES = 8
 """Minimum of searches for a pass of all to pay."""
 
 MIN_BITS_PER_WORD, ROUNDS_PER_DOUBLING = 4, 1
-"""Minimum of bits that a word gains at a time, on average, for searches to meet, after so many levels for each doubling
-of the vertices."""
+"""Minimum of bits that a word gains at a time, on average, for searches to meet.
+
+The average counts from so many levels on for each doubling of the vertices."""
 
 PULL_DIVISOR, PUSH_DIVISOR = 8, 24
 """A frontier is pulled with more edges than nnz / PULL_DIVISOR, and pushed again with fewer than nnz / PUSH_DIVISOR."""

@@ -30,7 +30,7 @@ COLUMNS_AT_ONCE = np.uintp(4096)
 MAX_INSERTION_SORT = 64
 """The largest number of vertices that are sorted by insertion."""
 
-HEAP = 4
+CHILDREN = 4
 """Children of a node of the heap, and so the number of places behind it that are read."""
 
 

@@ -13,7 +13,7 @@ using Word = unsigned long long;
 
 constexpr int PAIR = 2;         // sources of a lane
 
-// What a lane holds of a row: the distances from sources 2i and 2i + 1.
+// A lane's part of a row: the distances from sources 2i and 2i + 1.
 struct alignas(PAIR * sizeof(T)) Pair {
     T of[PAIR];
 
@@ -53,7 +53,7 @@ template <int WIDTH> struct Rows {
         return pair;
     }
 
-    // The same, which may be old.
+    // Returns the same, which may be old.
     __device__ __forceinline__ Pair seen(I v, bool wanted) const {
         Pair pair{ZERO, ZERO};
         if (wanted) pair = *at(v);
@@ -160,7 +160,7 @@ __device__ __forceinline__ Word improve(const Rows<WIDTH>& rows, I v, const Pair
     return improved;
 }
 
-// What comes from a row along an edge.
+// Returns what comes from a row along an edge.
 __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturated) {
     Pair t;
 #pragma unroll
@@ -211,7 +211,7 @@ __device__ __forceinline__ void settle(const Rows<WIDTH>& rows, I v, const Pair&
 }
 
 // D_v ⊕= D_u ⊗ a_uv along all edges whose u is in the frontier, from whichever source: what is relaxed too early does no
-// harm. A warp takes PULLED edges at a time, of as many columns as they are.
+// harm. A warp takes PULLED_EDGES edges at a time, of as many columns as they are.
 template <int WIDTH>
 __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows<WIDTH>& rows, const Word* frontier,
                                          T bound, T& nearest, bool& saturated) {

@@ -70,7 +70,7 @@ __device__ __forceinline__ Sums sums_of_warp(unsigned long long own) {
     return {upto - own, __shfl_sync(WARP, upto, 31)};
 }
 
-// Of the warps before in the block, and of all its warps; of_warp: what each has. Every lane of a warp reads the same.
+// Sums of the warps before in the block, and of all its warps, which `of_warp` has. Every lane of a warp reads the same.
 __device__ __forceinline__ Sums sums_of_block(const unsigned long long* of_warp) {
     const int lane = lane_number(), warps = blockDim.x / 32;
     const Sums sums = sums_of_warp(lane < warps ? of_warp[lane] : 0);
@@ -153,7 +153,7 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
     }
 }
 
-// Looks at the edges that leave a level, in the order of the queue. look(v, claim) gets those of a lane, AT_ONCE of them,
+// Looks at the edges that leave a level, in the order of the queue. look(v, claim) gets those of a lane, PER_LANE of them,
 // which follow each other at a distance of 32; v is -1 where there is none.
 template <class Look> struct Share {
     static constexpr int AT_ONCE = 4;

@@ -37,7 +37,7 @@ struct ByBlock {
     }
 };
 
-// Entries [begin, end) dealt out to those that look through a row, AT_ONCE of each: first ask(e) for all, then tell(answer)
+// Entries [begin, end) dealt out to those that look through a row, PER_LANE of each: first ask(e) for all, then tell(answer)
 // each, so that no load waits for what is written.
 template <class Answer, class By, class Ask, class Tell>
 __device__ __forceinline__ void ask_and_tell(const By& by, I begin, I end, const Ask& ask, const Tell& tell) {

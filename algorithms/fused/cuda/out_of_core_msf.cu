@@ -37,7 +37,7 @@ struct Weights {
     }
 };
 
-// What Weights::at has made of a weight.
+// Turns what Weights::at has made of weights back.
 extern "C" __global__ void unpack_edges(const Edge* list, long long count, int bytes, bool real, I* rows, I* ends,
                                         void* values) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
@@ -65,7 +65,7 @@ __device__ __forceinline__ unsigned long long mixed(unsigned long long x) {
 
 constexpr unsigned char NEVER = 255;
 
-// What leaves edges out. level: for each vertex, the number of the first weight in `weights` up to which edges of the
+// A sieve leaves edges out. level: for each vertex, the number of the first weight in `weights` up to which edges of the
 // forest join it to the core, or NEVER.  tree: of edges up to the threshold.
 struct Sieve {
     const unsigned char* level;
@@ -232,7 +232,7 @@ struct Listed {
     }
 };
 
-// What the listed weights are, for the control.
+// Tells the control what the listed weights are.
 __device__ __forceinline__ void look_at_weights(StreamControl* control, const Edge* list, long long count) {
     if (count == 0) return;
     const unsigned long long first = list[0].weight;
@@ -332,7 +332,7 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
     }
 }
 
-// Of open edges those whose key is the best of a tree are listed as candidates, and offer their ends.
+// List the open edges whose key is the best of a tree as candidates, and offer their ends.
 __device__ __forceinline__ void find_candidates(const Listed& edges, const unsigned int* from, long long count,
                                                 unsigned long long* least, unsigned int* to,
                                                 unsigned long long* counter) {
@@ -463,7 +463,7 @@ extern "C" __global__ void __launch_bounds__(SPAN_THREADS, SPAN_BLOCKS)
     keep_chosen(control, list, count, chosen);
 }
 
-// What leaves edges out from now on: `level` and `tree` of a Sieve, by the listed edges, a forest. levels: ascending.
+// Make a Sieve's `level` and `tree` by the listed edges, a forest: it leaves edges out from now on. levels: ascending.
 extern "C" __global__ void __launch_bounds__(SIEVE_THREADS, SIEVE_BLOCKS)
     sieve(StreamControl* control, long long n, const Edge* list, const unsigned long long* levels, int count, I core,
           I* tree, unsigned char* level) {

@@ -18,7 +18,7 @@ __device__ __forceinline__ long long thread_count() { return gridDim.x * (long l
 __device__ __forceinline__ int lane_number() { return threadIdx.x % 32; }
 __device__ __forceinline__ unsigned int lanes_below() { return (1u << lane_number()) - 1; }
 
-// What is in memory now, whoever wrote it.
+// Reads what is in memory now, whoever wrote it.
 template <class V> __device__ __forceinline__ V now(const V* address) { return __ldcg(address); }
 template <> __device__ __forceinline__ bool now(const bool* address) {
     return __ldcg(reinterpret_cast<const unsigned char*>(address)) != 0;
@@ -40,7 +40,7 @@ __device__ __forceinline__ void grid_barrier(unsigned int* arrived) {
     __syncthreads();
 }
 
-// Has any thread of the grid found something? `found` has three words, which steps take in turns.
+// True if any thread of the grid has found something. `found` has three words, which steps take in turns.
 template <class V>
 __device__ __forceinline__ bool any_of_grid(bool own, V* found, unsigned long long step, unsigned int* arrived) {
     if (__syncthreads_or(own) && threadIdx.x == 0) found[step % 3] = 1;
@@ -70,7 +70,7 @@ template <> __device__ __forceinline__ bool from_lane(bool value, int lane) {
     return __shfl_sync(WARP, (int)value, lane) != 0;
 }
 
-// What the lanes of a warp have up to each of them, added up.
+// Returns the sum of what the lanes of a warp have up to each of them.
 template <class V> __device__ __forceinline__ V sum_up_to_lane(V value) {
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -127,7 +127,7 @@ __device__ __forceinline__ I place_of(const I* indptr, const Columns& columns, I
 //
 // rows: their numbers, or null for rows 0, 1, …  offsets: ascending, the number of edges in the rows before.  count: of
 // rows.  total: of edges.  work.row(v, has) is told each lane's row, and if it has edges; work.edges(owner, at, has)
-// gets, for Work::AT_ONCE edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp
+// gets, for Work::PER_LANE edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp
 // take part.
 template <class Work>
 __device__ __forceinline__ void deal_part(const I* rows, const I* offsets, I count, I total, const I* indptr, I first,
@@ -237,7 +237,7 @@ __device__ __forceinline__ Places reserve(unsigned int wanted, unsigned int weig
     return {(unsigned int)place, (unsigned int)(place >> 32)};
 }
 
-// List the vertices that have a degree among AT_ONCE of each thread of a block, with the running sum of the degrees. All of
+// List the vertices that have a degree among PER_LANE of each thread of a block, with the running sum of the degrees. All of
 // the block take part.
 template <int AT_ONCE, class Vertex>
 __device__ __forceinline__ void list_with_degrees(const I (&degree)[AT_ONCE], const Vertex& vertex, I* rows, I* offsets,

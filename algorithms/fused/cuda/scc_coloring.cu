@@ -1,4 +1,4 @@
-// What comes after the searches of strong.cu: colours. As a unit it takes the compiler as long as all others together.
+// Colours come after the searches of strong.cu. As a unit they take the compiler as long as all others together.
 
 // A number for v that is different in every round, and for every v.
 __device__ __forceinline__ unsigned long long drawn(I v, unsigned int round) {

@@ -3,7 +3,7 @@
 //     level⟨F⟩ = k,   F' = (F A)⟨¬visited⟩                  F, visited: a row of 64 bits for each vertex
 //
 // push    what the frontier's vertices have is offered along their edges. The frontier is a list, so that a step costs
-//         its edges, however many vertices there are. Rows are cut into pieces of CUT edges. A block gathers what it
+//         its edges, however many vertices there are. Rows are cut into pieces of PIECE edges. A block gathers what it
 //         lists in shared memory, and one atomic lists it. A step that finds more than a block holds is not listed:
 //         the next push makes its list from the words.
 // planes  Other steps cost the vertices, too: they leave what was visited before them as it is, and write what is visited
@@ -45,7 +45,7 @@ struct Row {
     I vertex, at, end;
 };
 
-// What a block gathers in a step.
+// A block gathers this in a step.
 struct Gathered {
     union {
         RowPiece held[HELD];                     // of a push
@@ -102,7 +102,7 @@ struct List {
     }
 };
 
-// What all threads of a block have gathered goes to the grid's counters, and what it holds to the list.
+// Give what all threads of a block have gathered to the grid's counters, and what the block holds to the list.
 __device__ __forceinline__ void hand_over(Gathered& block, const List& list, unsigned int edges, unsigned int found,
                                           Word live, unsigned long long* found_by_all, Word* live_of_all,
                                           unsigned int* unlisted) {
@@ -193,7 +193,7 @@ __device__ __noinline__ unsigned int list_found(const I* indptr, long long n, co
     return edges;
 }
 
-// What a step reads and writes, in shared memory: registers are for what threads have of their own. frontier, next: words
+// A step reads and writes this, in shared memory: registers are for what threads have of their own. frontier, next: words
 // of a push.  seen: what is visited.  fresh: what is, after it, if it has a plane.  dealt: DEALERS zeros.  wanted: searches
 // that are pulled.  behind: those that are offered.  outside: (n,) where no search goes, or null.
 struct Step {
@@ -222,7 +222,7 @@ template <class V> __device__ __forceinline__ V* global(V* array) {
 
 __device__ __forceinline__ bool is_outside(long long v) { return s.outside != nullptr && global(s.outside)[v]; }
 
-// What a thread has found in a step.
+// A thread has found this in a step.
 struct Found {
     Word live;
     unsigned int edges, vertices;
@@ -279,7 +279,7 @@ __device__ __noinline__ void offer_pieces(const RowPiece* pieces, long long coun
     }
 }
 
-// What all vertices have been offered, and is new. A plane that was zeros gets what it lacks.
+// Finds what vertices have been offered that is new. A plane that was zeros gets what it lacks.
 __device__ __noinline__ Found look_at_offers() {
     Found own{0, 0, 0};
     for (long long first = first_passed(); first - lane_number() < s.n; first += thread_count() * PASSED) {

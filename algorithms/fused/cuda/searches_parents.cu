@@ -1,6 +1,6 @@
 // The trees of many searches, from their levels alone: of the predecessors one level nearer the smallest.
 //
-// Levels lie in rows of MOST_SEARCHES, one for each vertex, in as few bytes as they fit, so that an edge costs a row. A warp looks
+// Levels lie in rows of MAX_SEARCHES, one for each vertex, in as few bytes as they fit, so that an edge costs a row. A warp looks
 // through a column for all searches at once, as far as the last of them needs. Pieces of long columns are offered by atomics.
 
 constexpr int SIDE = 32;

@@ -35,7 +35,7 @@ struct Best {
     }
 };
 
-// Is an edge's entry (u, x) the one of two that is looked at?
+// True if an edge's entry (u, x) is the one of two that is looked at.
 __device__ __forceinline__ bool looked_at(I u, I x) { return x != u && (u < x) == (((u ^ x) & 1) != 0); }
 
 // A list of edges between different trees, and what these are offered.
@@ -222,7 +222,7 @@ __device__ __forceinline__ void choose_sought(const Sought* sought, unsigned lon
     }
 }
 
-// Of all vertices, which at first point at whom they have chosen, or at themselves, the names of their trees. One that has
+// Name the trees of all vertices, which at first point at whom they have chosen, or at themselves. One that has
 // its tree's name already leads the others there, too.  parent, best: made ready where a vertex names its tree.
 __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, const Best& best) {
     constexpr int AT_ONCE = 4;

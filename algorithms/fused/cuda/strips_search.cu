@@ -36,7 +36,7 @@ extern "C" __global__ void widen(long long count, const signed char* level, int*
     }
 }
 
-// What is new of 32 own vertices, which is then marked no more.
+// Takes what is new of 32 own vertices, which is then marked no more.
 __device__ __forceinline__ unsigned int take_word(const Team& team, int turn, long long at, unsigned int visited) {
     unsigned int* const here = team.of<unsigned int>(MARKS + turn, team.own) + at;
     unsigned int bits = now(here);

@@ -1,4 +1,4 @@
-"""Shortest paths on strips of rows on several GPUs: one fixpoint kernel on each (`strips_paths.cu`)."""
+"""Finds shortest paths on strips of rows on several GPUs: one fixpoint kernel on each (`strips_paths.cu`)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ..cuda import kernels
 from ..cuda import paths as one_gpu
 from ..cuda.layouts import StripControl
 from ..cuda.paths import WIDE_FEW, Schedule, step_of, wide_buckets
+from .balanced_relabelling import Deal, deal_of, dealt
 from .checkpoint import Saving, saves
-from .dealt import Deal, deal_of, dealt
 from .gpus import Member, Pauses, Team, team_of
 from .many_sources import alone
 
@@ -36,7 +36,7 @@ EVERY = 64
 
 
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
-    """Distances from `source`, on the first GPU."""
+    """Returns distances from `source`, on the first GPU."""
     rows: Any = compressed(A, 0)
     team, gains = team_of(rows), gains_by_length(A, s)
     if isinstance(team, Declined):
@@ -78,7 +78,7 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
 
 
 def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
-    """Parents from the distances, where each vertex hangs on a nearer one; else `Declined`."""
+    """Finds parents from the distances, where each vertex hangs on a nearer one; else `Declined`."""
     rows: Any = compressed(A, 0)
     team = team_of(rows)
     if isinstance(team, Declined):
@@ -116,7 +116,7 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
 
 
 def schedule(A: Partitioned, s: Semiring, delta: Any) -> Schedule:
-    """Near and far vertices, by the mean weight, or where one is negative by the largest; else whole frontiers."""
+    """Returns near and far vertices, by the mean weight, or where one is negative by the largest; else frontiers."""
     if s != MinPlus:
         return Schedule("frontier", s.zero(A.dtype), few=WIDE_FEW)
     return wide_buckets(A, delta, magnitude(A, MinPlus) / 2 if gains_by_length(A, MinPlus) else mean(A, MinPlus))
@@ -150,7 +150,7 @@ class Run:
         self.kernels = team.each(lambda member: kernels.path("strips", s, dtype, types_of(member.rows)))
 
     def begin(self, source: int) -> None:
-        """The state before the first step."""
+        """Writes the state before the first step."""
         one = self.s.unit(self.dtype)
         each = zip(self.team.members, self.controls, self.d, self.marks, self.active, self.kernels, strict=True)
         for member, control, d, marks, active, k in each:
@@ -159,7 +159,7 @@ class Run:
                 k.plain("begin_strip", self.n, (control, *sizes, d, marks, active, np.int64(source), one, one))
 
     def go_on_from(self, found: np.ndarray) -> None:
-        """Let the first step begin with lengths of walks to all vertices, which each GPU then knows."""
+        """Lets the first step begin with lengths of walks to all vertices, which each GPU then knows."""
         there = differs(found, self.s.zero(self.dtype))
         for member, d, active in zip(self.team.members, self.d, self.active, strict=True):
             own = np.zeros(-(-member.own // WORD) * WORD, bool)
@@ -170,7 +170,7 @@ class Run:
                 active[: words.size] = cupy().asarray(words)
 
     def finish(self, limit: Any, target: int, gains: bool, pauses: Pauses | None = None) -> list[Any]:
-        """Take all steps; the controls on the host."""
+        """Takes all steps, and returns the controls on the host."""
         arguments = []
         vectors = zip(self.controls, self.d, self.marks, self.active, self.lists, strict=True)
         about = zip(self.team.members, self.tables, self.team.starts_there, self.kernels, strict=True)
@@ -192,7 +192,7 @@ class Saved(Pauses):
     """
 
     def __init__(self, run: Run, A: Partitioned, source: int, deal: Deal | None) -> None:
-        """A, source: by the numbers of vertices that are saved; the run has those of the deal, if there is one."""
+        """A and source have the numbers that are saved; the run has those of the relabelling, if there is one."""
         super().__init__(EVERY)
         self.run, self.deal, begun = run, deal, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
         begun[source] = run.s.unit(A.dtype)

@@ -32,7 +32,7 @@ from .gpus import Member, Team, team_of
 BLOCK = 1024
 """Vertices that stay together: a multiple of WORD, which stay together in front."""
 UNEVEN, BLOCKS = 1.25, 64
-"""Of all vertices for each GPU, how many times as many one has, and blocks of each, from which dealing pays."""
+"""The share of one GPU over an even share, and the blocks of each GPU, from which dealing vertices anew pays."""
 ROOM, ROOM_A_VERTEX = 40, 40
 """Bytes that there must be for each entry that a GPU gets, and for each vertex."""
 
@@ -56,13 +56,13 @@ class Deal:
         return int(self.numbers[v])
 
     def renumbered(self, x: np.ndarray) -> np.ndarray:
-        """(n,) by the new numbers, of what is by the old ones, on the host."""
+        """Returns x, (n,), which is by the old numbers, by the new ones, on the host."""
         found = np.empty_like(x)
         found[to_device(self.numbers, "cpu")] = x
         return found
 
     def in_order(self, x: Any) -> Any:
-        """(n,) by the old numbers, of what is by the new ones, on the first GPU."""
+        """Returns x, (n,), which is by the new numbers, by the old ones, on the first GPU."""
         return x.take(self.numbers)
 
 
@@ -175,7 +175,7 @@ def rows_of(member: Member, source: Team, deal: Deal, vertices: Any) -> CSR:
 
 
 def taken(each: Member, own: Any, numbers: Any) -> tuple[Any, Any, Any, Any]:
-    """Of a strip's rows those of vertices that are dealt to a GPU: (which of these, lengths, columns, values).
+    """Returns the rows of a strip whose vertices are dealt to a GPU: which of its vertices, lengths, columns, values.
 
     own: the GPU's vertices by their old numbers.  numbers: the new one of each vertex, which columns then have.
     """
