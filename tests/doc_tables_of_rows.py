@@ -89,9 +89,9 @@ FACTORED, FACTORED_AGAIN = ("order", "pattern and numbers"), ("numbers",)
 TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
 PEERS_GRAPHS = {
     CPU: {
-        "NY": "New York's roads, 0.7 M arcs",
+        "NY": "New York's roads, 0.7 M edges",
         "rmat20": "R-MAT 20, 16 M edges",
-        "rmat18s": "R-MAT 18, symmetric, 3.9 M arcs",
+        "rmat18s": "R-MAT 18, symmetric, 3.9 M edges",
     },
     GPU: {
         "NE": "roads, US North-East",
@@ -432,7 +432,7 @@ def whole_algorithms_on_a_gpu() -> str:
     """Milliseconds of ours, and beside them those of the fastest other library, as measured elsewhere."""
     rows = rows_of("fused", GPU)
     found = {(row["graph"], row["contender"]): row for row in rows}
-    lines = [["milliseconds", "entries", *WHOLE]]
+    lines = [["milliseconds", "edges", *WHOLE]]
     for graph, label in PEERS_GRAPHS[GPU].items():
         cells = []
         for name in WHOLE.values():
@@ -550,6 +550,6 @@ def summary() -> str:
         own = (figure(row[STATISTIC[name]]) for row in (ours, on_gpu[OURS]))
         lines.append([label, NAMES[graph], f"**{next(own)}**", f"{figure(times[best])}, {best}", next(own)])
         days = " and ".join(sorted({ours["date"], on_gpu[OURS]["date"]}))
-        conditions.setdefault(f"2 cores of {PROCESSORS[place]}, {days}", []).append(NAMES[graph])
+        conditions.setdefault(f"2 cores of {PROCESSORS[place]} and one H100, {days}", []).append(NAMES[graph])
     told = "; ".join(f"{' and '.join(dict.fromkeys(graphs))}: {where}" for where, graphs in conditions.items())
     return f"{table(*lines)}\n\n{told if len(conditions) > 1 else next(iter(conditions))}."

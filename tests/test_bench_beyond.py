@@ -49,7 +49,7 @@ def test_a_row_counts_edges_and_is_verified(task: str) -> None:
 
 def test_rounds_are_those_that_the_last_run_counts() -> None:
     known = [{}, {"steps": 7, "edges": 3}, {"levels": [2, 3]}, {"rounds": 4}]
-    assert [beyond.rounds_of([Run("", "", "", facts=facts)]) for facts in known] == [1, 7, 5, 4]
+    assert [beyond.rounds_of([Run("", "", "", details=facts)]) for facts in known] == [1, 7, 5, 4]
     assert beyond.rounds_of([]) == 1
 
 

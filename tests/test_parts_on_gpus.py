@@ -15,7 +15,7 @@ import pytest
 import algorithms as al
 from algorithms.fused.cuda import launches, out_of_core_msf
 from algorithms.fused.cuda import paths as one_gpu
-from algorithms.fused.parts import dealt as dealing
+from algorithms.fused.parts import balanced_relabelling as dealing
 from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, many_sources, paths_on_gpus
 from algorithms.fused.parts.checkpoint import Saving
 from algorithms.fused.parts.many_sources import by_all

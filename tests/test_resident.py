@@ -315,7 +315,7 @@ def test_a_footprint_tells_what_crosses(monkeypatch: pytest.MonkeyPatch, device:
 
 def test_a_run_tells_what_crossed(device: Any) -> None:
     device()
-    A, run = placed(graph(), 0.5, GPU), Run("bfs", "CSR", "cuda", facts={"edges": 2 * graph().nnz})
+    A, run = placed(graph(), 0.5, GPU), Run("bfs", "CSR", "cuda", details={"edges": 2 * graph().nnz})
     tell_crossing(A, run)
     crossing = A.nbytes - A.resident
     assert run.details["resident"] == A.resident
