@@ -390,7 +390,7 @@ def test_both_devices_make_the_same_graph(make: Callable[..., CSR]) -> None:
 def test_ranges_of_rows_on_cuda_make_the_same_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = rmat(12)
     monkeypatch.setattr(recursive, "MAX_DRAWN_EDGES", 0)
-    monkeypatch.setattr(draws, "SPARE", 0.5)  # too little room at first
+    monkeypatch.setattr(draws, "SPARE_FACTOR", 0.5)  # too little room at first
     monkeypatch.setattr(draws, "SPARE_EDGES", 1)
     assert rmat(12, device="cuda").to(device="cpu").equals(expected)
 

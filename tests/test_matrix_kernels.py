@@ -49,7 +49,7 @@ SEEDS = range(20)
 
 @pytest.fixture(autouse=True, params=[1, 2], ids=["one-thread", "two-threads"])
 def _cut_small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(pool, "SMALL", 1)
+    monkeypatch.setattr(pool, "MIN_ENTRIES_FOR_THREADS", 1)
     monkeypatch.setattr(rows, "BLOCK", 4)
     with threads(request.param):
         yield

@@ -416,7 +416,7 @@ def test_results_do_not_depend_on_the_number_of_threads(fmt, semiring, monkeypat
     if semiring == "min_absdiff":
         absdiff = BinaryOp("absdiff", scalar=lambda a, b: abs(a - b), cuda="a < b ? b - a : a - b")
         semiring = Semiring(MinPlus.add, absdiff)
-    monkeypatch.setattr(threading, "SMALL", 1)
+    monkeypatch.setattr(threading, "MIN_ENTRIES_FOR_THREADS", 1)
     monkeypatch.setattr(compiled, "PLACES_PER_ELEMENT_FOR_A_THREAD", 1)
     rng = np.random.default_rng(2)
     src, dst, weights = rng.integers(0, 200, 900), rng.integers(0, 150, 900), rng.integers(-9, 99, 900)
