@@ -160,6 +160,7 @@ EDGE = '<edge source="a" target="b">'
         ("\n<hyperedge/>", ":7: a <hyperedge>"),
         (f'{EDGE}<data key="d9">1</data></edge>', ":6: there is no <key> of the id 'd9'"),
         (f'\n\n{EDGE}<data key="d1">1x</data></edge>', ":8: expected a number as 'weight', got '1x'"),
+        (f'\n\n{EDGE}<data key="d1">1e400</data></edge>', ":8: expected a number as 'weight', got '1e400'"),
         (f'{EDGE}<data key="d1">{10**20}</data></edge>', ":6 does not fit int64"),
         (f'{EDGE}<data key="d1">{"9" * 5000}x</data></edge>', ":6: expected a number as 'weight'"),
         (f'{EDGE}<data key="d3">maybe</data></edge>', ":6: expected a boolean as 'toll', got 'maybe'"),

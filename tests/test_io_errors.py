@@ -59,6 +59,7 @@ MALFORMED = [
     ("a.txt", "0 1 1\n0 2 NaN\n", "2: expected 'u v w', got '0 2 NaN' (NaN is no weight: leave the entry out)"),
     ("a.txt", "0 1 1\n0 2 9223372036854775808\n", "2: 9223372036854775808 does not fit into 64 bits with a sign"),
     ("a.txt", "0 1 0.5\n0 2 -9223372036854775809\n", "2: -9223372036854775809 does not fit into 64 bits with a sign"),
+    ("a.txt", "0 1 inf\n0 2 1e400\n", "2: 1e400 does not fit a float of 64 bits"),
     ("a.txt", "0 9223372036854775808 0.5\n", "1: 9223372036854775808 does not fit into 64 bits with a sign"),
     ("a.csv", "0,1,\n", "1: expected 'u v w', got '0,1,'"),
     ("a.csv", "u,v\n0,1\nu,v\n", "3: expected 'u v', got 'u,v'"),

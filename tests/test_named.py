@@ -363,6 +363,7 @@ def test_headings_and_numbers_are_told(tmp_path: Path, reader, text, names, weig
     [
         ("from,to,km\na,b,1\na,b,x\n", {}, ":3: "),
         ("from,to,km\na,b,1\n\na,b,nan\n", {}, ":4: expected a number as weight in column 3, got 'nan'"),
+        ("from,to,km\na,b,-inf\nb,c,-1e400\n", {}, ":3: -1e400 does not fit a float of 64 bits"),
         ("from,to,km\na,b,1\na,,2\n", {}, ":3: expected a name, got nothing"),
         (
             "from,to,km\na,b,1\n",

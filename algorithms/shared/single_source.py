@@ -1,6 +1,6 @@
 """The frame of every algorithm for paths from a source, around its equations, written once.
 
-The equations are a function distances(A, source, s, until, **parameters) -> d of the semiring s. `SourceToAll.paths`
+The equations are a function distances(A, source, s, until, **parameters) -> d of the semiring s. `paths`
 does the rest: semirings by name, checked weights, several sources, trees, and an end at a distance or a vertex.
 
     d = distances(A, source, s, until)     d⟨d worse than the bound⟩ = 0̄         parents = shortest_path_tree(A, d)

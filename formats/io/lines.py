@@ -7,6 +7,7 @@ compiled loop (`compiled.py`) passes on to this one what it does not take.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -164,6 +165,8 @@ def _columns_of_large_numbers(
             if not LOWEST <= number <= HIGHEST:
                 raise error(f"{field[:30].decode()} does not fit into 64 bits with a sign", row)
             numbers.append(number if exact else float(field))
+            if abs(numbers[-1]) == math.inf and field.lstrip(b"+-")[:1] not in b"iI":
+                raise error(f"{field[:30].decode()} does not fit a float of 64 bits", row)
         found.append(np.array(numbers, np.int64 if exact else np.float64))
     return found
 

@@ -15,6 +15,7 @@ http://graphml.graphdrawing.org/specification.html
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
@@ -71,7 +72,8 @@ class Key:
         if not (as_number or self.kind in (*INTEGERS, *REALS)):
             return text
         number = float(text)
-        if number != number or "_" in text:  # which Python takes for a separator of thousands
+        beyond = abs(number) == math.inf and "i" not in text.lower()
+        if beyond or number != number or "_" in text:  # which Python takes for a separator of thousands
             raise ValueError(text)
         return int(text) if self.kind not in REALS and text.strip().lstrip("+-").isdecimal() else number
 

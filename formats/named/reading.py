@@ -175,6 +175,10 @@ class Reader:
                     numbers = np.array(list(map(kind, column)))
                 except ValueError:
                     continue
+                infinite = np.isinf(numbers).nonzero()[0].tolist() if kind is float else []
+                if far := [k for k in infinite if "i" not in column[k].lower()]:  # which is not spelt as infinity is
+                    text = column[far[0]][:60]
+                    raise ValueError(f"{self.where(done + far[0])}: {text} does not fit a float of 64 bits")
                 if kind is int or not np.isnan(numbers).any():
                     return numbers
         bad = next(k for k, text in enumerate(column) if not is_number(text))
