@@ -117,7 +117,7 @@ def ascending(weights: np.ndarray) -> np.ndarray:
     weights: fewer than 2^32.  32 bits of each are sorted; should others be needed to tell two apart, all bits are.
     """
     ranks = ordinals(weights).astype(np.int64)
-    low, high = int(ranks.min()), int(ranks.max())
+    low, high = (int(ranks.min()), int(ranks.max())) if ranks.size else (0, 0)
     width = (high - low).bit_length()
     ranks -= low
     keys = ranks.view(np.uint64)
