@@ -192,7 +192,18 @@ class Semiring(Portable):
         return (self.add(a, b) == a) & (a != b)
 
     def product(self, a: np.number, b: np.number) -> np.number:
-        """a ⊗ b of two scalars of a dtype, which stops at the end of its range; the zero for 0 / 0, as in the verbs."""
+        """a ⊗ b of two scalars, which stops at the end of the dtype's range; the zero for 0 / 0, as in the verbs.
+
+        Args:
+            a, b: scalars of one dtype.
+
+        Returns:
+            A scalar of that dtype; of comparisons a Boolean.
+
+        Example:
+            >>> MinPlus.product(np.int32(5), np.int32(2**31 - 1)).item()
+            2147483647
+        """
         mul, dtype = self.mul, a.dtype
         if dtype.kind == "i" and mul.saturating is not None and not mul.partial:
             info = np.iinfo(dtype.name)

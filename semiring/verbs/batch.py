@@ -23,6 +23,9 @@ from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from .explanation import AS_WRITTEN, details, note_choice, running_as
 from .registry import Declined, Implementation, enter
 
+STREAMED = "its files are read row by row in their order"
+"""The reason for which a streamed matrix is not run as a whole."""
+
 Rows = tuple[Any, ...]
 """The arrays of an answer, (k, n) each; None for what nobody has asked for."""
 
@@ -118,7 +121,7 @@ class Batch:
         """Finds (the implementation, `A` as it takes it, ""), or (None, `A`, why there is none)."""
         if count < 2 or not self.cells:
             return None, A, ""
-        if why := AS_WRITTEN.get() or ("its files are read row by row in their order" if A.streams else ""):
+        if why := AS_WRITTEN.get() or (STREAMED if A.streams else ""):
             return None, A, why
         B = self.algorithm._rows_of(A)
         cell = self.cells.get((type(B), B.place.backend))

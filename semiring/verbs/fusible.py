@@ -14,7 +14,7 @@ from formats.performance import warn_slow
 from formats.storage.orientation import has_room_for_columns, nothing_unasked
 
 from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
-from .batch import Batch
+from .batch import STREAMED, Batch
 from .checks import own_vectors
 from .explanation import (
     AS_WRITTEN,
@@ -31,9 +31,6 @@ from .registry import Declined, Deferred, Implementation, Verb
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-STREAMED = "its files are read row by row in their order"
-"""The reason for which a streamed matrix is not run as a whole."""
 
 
 @dataclass(frozen=True)
