@@ -1,7 +1,7 @@
 """Where a call on CuPy's matrix runs: on its GPU, or on the host if the graph is small.
 
-A call on a small graph takes a GPU .3 to 3 ms, whatever its size, and the host less. It goes to SciPy's copy of the
-matrix, which is kept. Answers are always where the matrix is.
+A call on a small graph takes a GPU the same time whatever the graph's size, and the host less. So it goes to SciPy's
+copy of the matrix, which is kept. Answers are always where the matrix is.
 """
 
 from __future__ import annotations

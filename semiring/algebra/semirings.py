@@ -198,7 +198,7 @@ class Semiring(Portable):
             a, b: scalars of one dtype.
 
         Returns:
-            A scalar of that dtype; of comparisons a Boolean.
+            a ⊗ b, a scalar of the dtype that ⊗ gives.
 
         Example:
             >>> MinPlus.product(np.int32(5), np.int32(2**31 - 1)).item()
