@@ -100,22 +100,18 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<
             constexpr int AT_ONCE = 4;
             int owner[AT_ONCE];
             Pair value[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 owner[j] = some != 0 ? __ffs(some) - 1 : -1;
                 some &= some - 1;
                 const Word here = owner[j] < 0 ? 0 : from_lane(word, owner[j]);
                 const I u = (I)(v - lane_number() + owner[j]);
                 value[j] = rows.seen(u, among(lanes_of(here), lane_number()));
-#pragma unroll
-                for (int h = 0; h < PAIR; ++h)
+                UNROLLED(h, PAIR)
                     if (!has_bit(here, h)) value[j].of[h] = ZERO;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 Word found = 0;
-#pragma unroll
-                for (int h = 0; h < PAIR; ++h) {
+                UNROLLED(h, PAIR) {
                     const T here = value[j].of[h];
                     const bool is_near = here != ZERO && no_worse(here, threshold);
                     if (here != ZERO && !is_near) left = add(left, here);
@@ -147,8 +143,7 @@ template <int WIDTH>
 __device__ __forceinline__ Word improve(const Rows<WIDTH>& rows, I v, const Pair& offered, const Pair& had, T bound,
                                         T& nearest) {
     Word improved = 0;
-#pragma unroll
-    for (int h = 0; h < PAIR; ++h) {
+    UNROLLED(h, PAIR) {
         const T t = offered.of[h];
         const bool better_now = t != ZERO && better(t, had.of[h]) && no_worse(t, bound);
         if (better_now) {
@@ -163,8 +158,7 @@ __device__ __forceinline__ Word improve(const Rows<WIDTH>& rows, I v, const Pair
 // What comes from a row along an edge.
 __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturated) {
     Pair t;
-#pragma unroll
-    for (int h = 0; h < PAIR; ++h) {
+    UNROLLED(h, PAIR) {
         t.of[h] = product(weight, from.of[h]);
         if (t.of[h] == ZERO && !absent(weight, from.of[h])) saturated = true;
     }
@@ -186,13 +180,11 @@ __device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& r
         for (int i = rows.which(); i - rows.which() < count; i += AT_ONCE * step) {
             I x[AT_ONCE];
             Pair seen[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 x[j] = from_lane(end, (i + j * step) & 31);
                 seen[j] = rows.seen(x[j], offers && i + j * step < count);
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 const T w = from_lane(weight, (i + j * step) & 31);
                 Pair offered{ZERO, ZERO};
                 if (i + j * step < count) offered = along(w, from, saturated);
@@ -245,8 +237,7 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
             for (unsigned int some = __ballot_sync(WARP, near != 0); some != 0;) {
                 int edge[AT_ONCE];
                 Pair from[AT_ONCE];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, AT_ONCE) {
                     edge[j] = -1;
                     for (int row = 0; row < Rows<WIDTH>::AT_A_TIME; ++row) {
                         if (row == rows.which() && some != 0) edge[j] = __ffs(some) - 1;
@@ -256,8 +247,7 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
                     const I u = from_lane(end, edge[j] & 31);
                     from[j] = rows.seen(u, edge[j] >= 0 && among(lanes, rows.lane()));
                 }
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, AT_ONCE) {
                     if (!__any_sync(WARP, edge[j] >= 0)) break;
                     const I there = from_lane(column, edge[j] & 31), own = edge[j] < 0 ? current : there;
                     if (__any_sync(WARP, own != current)) {
@@ -266,8 +256,7 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
                         current = own;
                     }
                     const Pair t = along(from_lane(weight, edge[j] & 31), from[j], saturated);
-#pragma unroll
-                    for (int h = 0; h < PAIR; ++h) best.of[h] = add(best.of[h], t.of[h]);
+                    UNROLLED(h, PAIR) best.of[h] = add(best.of[h], t.of[h]);
                 }
             }
         }

@@ -99,8 +99,7 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
         const bool busy = (int)(threadIdx.x - lane_number()) * each < edges;  // the same in all of a warp
         I v[EACH];
         Claim claim[EACH];
-#pragma unroll
-        for (int k = 0; k < EACH; ++k) {
+        UNROLLED(k, EACH) {
             v[k] = -1;
             if (k < each && edge + k < edges) {
                 const int place = owner[edge + k], j = edge + k - first[place];
@@ -109,23 +108,20 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
                 claim[k] = (Claim)(2 * (level.begin + place) + 1 + (j >= r.length));
             }
         }
-#pragma unroll
-        for (int k = 0; k < EACH; ++k)
+        UNROLLED(k, EACH)
             if (v[k] >= 0) atomicMin(queue.first + v[k], claim[k]);
         __syncthreads();
         unsigned long long mine = 0;
         Row found[EACH];
         Claim seen[EACH];
         if (busy) {
-#pragma unroll
-            for (int k = 0; k < EACH; ++k)
+            UNROLLED(k, EACH)
                 if (k < each) {  // asked for at once
                     const I u = v[k] < 0 ? 0 : v[k];
                     seen[k] = now(queue.first + u);
                     found[k] = along.row(u);
                 }
-#pragma unroll
-            for (int k = 0; k < EACH; ++k)
+            UNROLLED(k, EACH)
                 if (k < each) {
                     if (v[k] >= 0 && seen[k] == claim[k]) mine += one_with(found[k].length + found[k].others);
                     else v[k] = -1;
@@ -137,8 +133,7 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
         const Sums of_warps = sums_of_block(of_warp);
         const bool fits = (of_warps.all & 0xffffffffu) <= FEW && (of_warps.all >> 32) <= NARROW;
         unsigned long long sum = of_warps.below + of_lanes.below;
-#pragma unroll
-        for (int k = 0; k < EACH; ++k)
+        UNROLLED(k, EACH)
             if (v[k] >= 0) {
                 const unsigned int place = (unsigned int)sum, before = (unsigned int)(sum >> 32);
                 queue.append(level.end + place, v[k], before);
@@ -172,8 +167,7 @@ template <class Look> struct Share {
     __device__ __forceinline__ void edges(const int* owner, const I* edge, const bool* inside) {
         I v[AT_ONCE];
         Claim claim[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
+        UNROLLED(k, AT_ONCE) {
             const Row r = {from_lane(own.from, owner[k]), from_lane(own.length, owner[k]), from_lane(own.other, owner[k]), 0};
             const I j = edge[k] - from_lane(edge_of_row, owner[k]);
             v[k] = inside[k] ? along.vertex(r, j) : -1;
@@ -198,17 +192,14 @@ __device__ __forceinline__ void search_wide(const Along& along, const Queue& que
     const int warp = threadIdx.x / 32;
     share(along, queue, level, [&](const I* v, const Claim* claim) {
         Claim seen[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) seen[k] = v[k] >= 0 ? now(queue.first + v[k]) : 0;
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k)
+        UNROLLED(k, AT_ONCE) seen[k] = v[k] >= 0 ? now(queue.first + v[k]) : 0;
+        UNROLLED(k, AT_ONCE)
             if (seen[k] > claim[k]) atomicMin(queue.first + v[k], claim[k]);
     });
     grid_barrier(&control->arrived);
     unsigned long long own = 0;
     share(along, queue, level, [&](const I* v, const Claim* claim) {
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k)
+        UNROLLED(k, AT_ONCE)
             if (v[k] >= 0 && now(queue.first + v[k]) == claim[k]) own += one_with(along.degree(v[k]));
     });
     const unsigned long long all = sums_of_warp(own).all;
@@ -229,8 +220,7 @@ __device__ __forceinline__ void search_wide(const Along& along, const Queue& que
     unsigned long long sum = sums_of_block(of_warp_before).all + of_warps.below;
     of_all = sums_of_block(of_warp).all;
     share(along, queue, level, [&](const I* v, const Claim* claim) {
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
+        UNROLLED(k, AT_ONCE) {
             const bool got = v[k] >= 0 && now(queue.first + v[k]) == claim[k];
             if (__ballot_sync(WARP, got) == 0) continue;
             const Sums sums = sums_of_warp(got ? one_with(along.degree(v[k])) : 0);

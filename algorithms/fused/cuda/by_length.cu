@@ -44,13 +44,11 @@ __device__ __forceinline__ void ask_and_tell(const By& by, I begin, I end, const
     constexpr int AT_ONCE = 4;
     for (I first = begin + by.rank(); first < end; first += AT_ONCE * by.size()) {
         Answer answer[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const I e = first + j * by.size();
             answer[j] = ask(e < end ? e : first);
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
+        UNROLLED(j, AT_ONCE)
             if (first + j * by.size() < end) tell(answer[j]);
     }
 }

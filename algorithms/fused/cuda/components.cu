@@ -46,8 +46,7 @@ struct Join {
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         if (!__any_sync(WARP, outside)) return;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const bool wanted = from_lane(outside, owner[j]);
             const I end = from_lane(u, owner[j]);
             if (inside[j] && wanted) join(parent, end, indices[place[j]]);

@@ -44,8 +44,7 @@ template <class Say> struct KeepUp {
         then = has ? time(v) : 0;
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const T a = from_lane(from, owner[j]);
             const I start = from_lane(u, owner[j]);
             const int earlier = from_lane(then, owner[j]);

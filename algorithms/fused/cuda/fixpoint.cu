@@ -44,8 +44,7 @@ __device__ __forceinline__ T bound_now(const T* d, T limit, I target) {
 
 // ⊕ of what the lanes of each warp hold, into a slot.
 __device__ __forceinline__ void fold_into(Slot* slot, T value) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) value = add(value, from_lane(value, lane_number() ^ distance));
+    value = fold_lanes(value, [](T a, T b) { return add(a, b); });
     if (lane_number() == 0 && value != ZERO) atomic_add(&slot->value, value);
 }
 

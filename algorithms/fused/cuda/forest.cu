@@ -58,8 +58,7 @@ template <class Columns> struct Lightest {
         offer_all(owner, place, inside, x, w);
     }
     __device__ __forceinline__ void load(const I* place, const bool* inside, I* x, int* w) const {
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             w[j] = inside[j] ? weights[place[j] * step] : 0;
         }
@@ -69,16 +68,14 @@ template <class Columns> struct Lightest {
         if (from_lane(owner[0], 0) == from_lane(owner[AT_ONCE - 1], 31)) {  // all are of one row, as most edges are
             const I own = from_lane(u, owner[0]);
             unsigned long long least = ~0ull;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j)
+            UNROLLED(j, AT_ONCE)
                 if (inside[j] && x[j] != own)
                     least = min(least, (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j]);
             least = least_of_warp(least);
             if (lane_number() == 0 && least != ~0ull) offer(best + (own - first), least);
             return;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const I own = from_lane(u, owner[j]);
             unsigned long long key = ~0ull;
             if (inside[j] && x[j] != own) key = (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j];
@@ -117,27 +114,23 @@ template <class Columns> struct ListBetween {
         I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
         unsigned int w[AT_ONCE];
         bool wanted[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const I own = from_lane(u, owner[j]);
             a[j] = from_lane(of_u, owner[j]);
             x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             wanted[j] = inside[j] && own < x[j];
         }
         // Light edges are few: their weights first. Heavy ones between different trees are few: the trees first.
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             w[j] = wanted[j] && !heavy ? ordinal(weights[place[j] * step], real) : 0;
             b[j] = wanted[j] && heavy ? tree[x[j]] : 0;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             wanted[j] = wanted[j] && (heavy ? a[j] != b[j] : w[j] < threshold);
             if (heavy) w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             else b[j] = wanted[j] ? tree[x[j]] : 0;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
+        UNROLLED(j, AT_ONCE) wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
         append(wanted, counter, [&](int j, unsigned long long at) {
             const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
             list[at] = {a[j], b[j], key};
@@ -199,8 +192,7 @@ __device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived
             each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
                 I entry[AT_ONCE], low[AT_ONCE], end[AT_ONCE];
                 int weight[AT_ONCE];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, AT_ONCE) {
                     entry[j] = (I)(warps_first + owner[j] * 32 + bit[j]);
                     end[j] = inside[j] ? columns[entry[j]] : 0;
                     weight[j] = inside[j] ? weights[entry[j] * step] : 0;
@@ -210,8 +202,7 @@ __device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived
                         (indptr[middle] <= entry[j] ? low[j] : high) = middle;
                     }
                 }
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, AT_ONCE) {
                     if (!inside[j]) continue;
                     const unsigned long long at = of_warp + number[j];
                     places[at] = entry[j];

@@ -98,16 +98,14 @@ template <class Columns> struct Collect {
         unsigned long long w[AT_ONCE];
         unsigned char level[AT_ONCE], of_x[AT_ONCE];
         bool wanted[AT_ONCE], minus[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             own[j] = from_lane(u, owner[j]);
             level[j] = (unsigned char)from_lane((int)of_u, owner[j]);
             x[j] = inside[j] ? columns.streamed(place[j]) : own[j];
             minus[j] = false;
             w[j] = inside[j] ? weights.at(place[j], minus[j]) : 0;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             wanted[j] = x[j] != own[j] && (which == ALL_ENTRIES || (own[j] < x[j]) != (which == EVERY_OTHER && ((own[j] ^ x[j]) & 1)));
             const I low = own[j] < x[j] ? own[j] : x[j], high = own[j] < x[j] ? x[j] : own[j];
             if (balanced && x[j] != own[j]) {
@@ -122,8 +120,7 @@ template <class Columns> struct Collect {
             own[j] = low;
             x[j] = high;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             if (of_x[j] != NEVER && w[j] > sieve.weights[of_x[j]]) wanted[j] = false;
             if (wanted[j] && w[j] > sieve.threshold && sieve.tree[own[j]] == sieve.tree[x[j]]) wanted[j] = false;
         }
@@ -143,9 +140,7 @@ __device__ __forceinline__ void collect_from(StreamControl* control, const I* in
     deal_edges_between(indptr, n, nnz, from, to, work);
     if (!balanced) return;
     for (int k = 0; k < 2; ++k) {
-        unsigned long long sum = work.balance[k];
-#pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2) sum += from_lane(sum, lane_number() ^ distance);
+        const unsigned long long sum = sum_of_warp(work.balance[k]);
         if (lane_number() == 0 && sum != 0) atomicAdd(control->balance + k, sum);
     }
 }
@@ -214,17 +209,13 @@ struct Listed {
     // The roots of the asked vertices' trees now. No trees are joined meanwhile.
     __device__ __forceinline__ void look_up(const I* v, const bool* asks, I* root) const {
         if (fresh) {
-#pragma unroll
-            for (int j = 0; j < OPENED; ++j) root[j] = v[j];
+            UNROLLED(j, OPENED) root[j] = v[j];
             return;
         }
         I before[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) before[j] = asks[j] ? tree[v[j]] : 0;
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) root[j] = asks[j] ? parent[before[j]] : 0;
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) before[j] = asks[j] ? tree[v[j]] : 0;
+        UNROLLED(j, OPENED) root[j] = asks[j] ? parent[before[j]] : 0;
+        UNROLLED(j, OPENED) {
             if (!asks[j] || root[j] == before[j]) continue;
             root[j] = root_of(parent, root[j]);
             tree[v[j]] = root[j];
@@ -245,8 +236,7 @@ __device__ __forceinline__ void look_at_weights(StreamControl* control, const Ed
     }
     lightest = least_of_warp(lightest);
     heaviest = ~least_of_warp(~heaviest);
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) differing |= from_lane(differing, lane_number() ^ distance);
+    differing = bits_of_lanes(differing);
     if (lane_number() != 0) return;
     if (lightest < now(&control->lightest)) atomicMin(&control->lightest, lightest);
     if (heaviest > now(&control->heaviest)) atomicMax(&control->heaviest, heaviest);
@@ -263,14 +253,12 @@ __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned i
         I u[OPENED], v[OPENED];
         unsigned long long key[OPENED];
         bool open[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             const long long i = base + 32 * j + lane_number();
             open[j] = i < count;
             at[j] = open[j] && from != nullptr ? from[i] : (unsigned int)i;
         }
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             const Edge edge = open[j] ? edges.list[at[j]] : Edge{0, 0, 0};
             if (from == nullptr) open[j] = open[j] && (edge.weight > threshold) == heavy;
             key[j] = edges.keys.of(edge);
@@ -281,14 +269,12 @@ __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned i
         edges.look_up(u, open, a);
         edges.look_up(v, open, b);
         unsigned long long of_a[OPENED], of_b[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             open[j] = open[j] && a[j] != b[j];
             of_a[j] = open[j] ? now(edges.best + a[j]) : 0;
             of_b[j] = open[j] ? now(edges.best + b[j]) : 0;
         }
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             if (key[j] < of_a[j]) atomicMin(edges.best + a[j], key[j]);
             if (key[j] < of_b[j]) atomicMin(edges.best + b[j], key[j]);
         }
@@ -304,14 +290,12 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
         I a[OPENED], b[OPENED];
         bool taken[OPENED];
         unsigned long long key[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             const long long i = base + 32 * j + lane_number();
             taken[j] = i < count;
             at[j] = taken[j] ? from[i] : 0;
         }
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             a[j] = b[j] = 0;
             key[j] = 0;
             if (!taken[j]) continue;
@@ -320,11 +304,9 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
             a[j] = edges.fresh ? edge.u : edges.tree[edge.u];
             b[j] = edges.fresh ? end_of(edge.v) : edges.tree[end_of(edge.v)];
         }
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j)
+        UNROLLED(j, OPENED)
             taken[j] = taken[j] && (edges.best[a[j]] == key[j] || edges.best[b[j]] == key[j]);
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             if (!taken[j]) continue;
             then[a[j]] = then[b[j]] = ~0ull;
             if (joined(edges.parent, a[j], b[j])) atomicOr(chosen + at[j] / 32, 1u << at[j] % 32);
@@ -339,8 +321,7 @@ __device__ __forceinline__ void find_candidates(const Listed& edges, const unsig
     for (long long base = thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
         unsigned int at[OPENED];
         bool best[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             const long long i = base + 32 * j + lane_number();
             best[j] = false;
             at[j] = 0;
@@ -389,8 +370,7 @@ __device__ __forceinline__ void keep_chosen(StreamControl* control, Edge* list, 
         const long long base = tile + thread_number() / 32 * 32 * OPENED;
         Edge edge[OPENED];
         bool here[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPENED) {
             const long long i = base + 32 * j + lane_number();
             here[j] = i < count && (now(chosen + i / 32) >> i % 32 & 1);
             edge[j] = here[j] ? list[i] : Edge{0, 0, 0};
@@ -483,16 +463,13 @@ extern "C" __global__ void __launch_bounds__(SIEVE_THREADS, SIEVE_BLOCKS)
         for (long long first = thread_number(); first < n; first += thread_count() * OPENED) {
             I before[OPENED], root[OPENED];
             bool asks[OPENED];
-#pragma unroll
-            for (int j = 0; j < OPENED; ++j) {
+            UNROLLED(j, OPENED) {
                 const long long v = first + j * thread_count();
                 asks[j] = v < n && (k + 1 == count || level[v] == NEVER);
                 before[j] = asks[j] ? tree[v] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < OPENED; ++j) root[j] = asks[j] ? tree[before[j]] : 0;
-#pragma unroll
-            for (int j = 0; j < OPENED; ++j) {
+            UNROLLED(j, OPENED) root[j] = asks[j] ? tree[before[j]] : 0;
+            UNROLLED(j, OPENED) {
                 const long long v = first + j * thread_count();
                 if (!asks[j]) continue;
                 if (root[j] != before[j]) tree[v] = root[j] = root_of(tree, root[j]);

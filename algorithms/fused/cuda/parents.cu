@@ -27,8 +27,7 @@ struct Lead {
         from = has ? level[v] : -1;
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const int l = from_lane(from, owner[j]);
             const I candidate = from_lane(u, owner[j]);
             if (!inside[j] || l < 0) continue;

@@ -8,6 +8,9 @@
 // Other files have the rules: what is asked of a row or an edge, and what is done then. `deal_edges` and `deal_all_edges`
 // deal edges out to a Work, `first_in_row` looks through rows, `list_with_degrees` and `append` make lists.
 
+// for (int j = 0; j < COUNT; ++j), unrolled: what a lane does for each of several things, whose loads then overlap.
+#define UNROLLED(j, COUNT) _Pragma("unroll") for (int j = 0; j < (COUNT); ++j)
+
 constexpr unsigned int WARP = 0xffffffffu;
 // Vertices that a thread looks at for each place in a list that its block asks for; entries of a row that it looks
 // through before its warp helps.
@@ -80,21 +83,22 @@ template <class V> __device__ __forceinline__ V sum_up_to_lane(V value) {
     return value;
 }
 
-// The sum of what the lanes of a warp have, in all of them.
-template <class V> __device__ __forceinline__ V sum_of_warp(V value) {
+// What LANES neighbouring lanes of a warp have, folded by an operator, in all of them.
+template <int LANES = 32, class V, class Op> __device__ __forceinline__ V fold_lanes(V value, const Op& op) {
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(WARP, value, distance);
+    for (int distance = LANES / 2; distance > 0; distance /= 2) value = op(value, __shfl_xor_sync(WARP, value, distance));
     return value;
 }
 
-// The least of what the lanes of a warp have, in all of them.
-__device__ __forceinline__ unsigned long long least_of_warp(unsigned long long value) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const unsigned long long there = __shfl_xor_sync(WARP, value, distance);
-        if (there < value) value = there;
-    }
-    return value;
+// The sum of what the lanes of a warp have, the least of it, and its bits, in all of the lanes.
+template <class V> __device__ __forceinline__ V sum_of_warp(V value) {
+    return fold_lanes(value, [](V a, V b) { return a + b; });
+}
+template <class V> __device__ __forceinline__ V least_of_warp(V value) {
+    return fold_lanes(value, [](V a, V b) { return b < a ? b : a; });
+}
+template <int LANES = 32, class V> __device__ __forceinline__ V bits_of_lanes(V value) {
+    return fold_lanes<LANES>(value, [](V a, V b) { return a | b; });
 }
 
 // The last f of 0 … count - 1 with key(f) <= value, of ascending keys; the first is. A warp looks at 32 places at once.
@@ -150,8 +154,7 @@ __device__ __forceinline__ void deal_part(const I* rows, const I* offsets, I cou
             int owner[AT_ONCE];
             I place[AT_ONCE];
             bool inside[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 const long long edge = at + 32 * j + lane;
                 inside[j] = edge < stop;
                 int low = 0;
@@ -243,15 +246,13 @@ template <int AT_ONCE, class Vertex>
 __device__ __forceinline__ void list_with_degrees(const I (&degree)[AT_ONCE], const Vertex& vertex, I* rows, I* offsets,
                                                   unsigned long long* counter) {
     unsigned int wanted = 0, weight = 0;
-#pragma unroll
-    for (int j = 0; j < AT_ONCE; ++j) {
+    UNROLLED(j, AT_ONCE) {
         wanted += degree[j] > 0;
         weight += (unsigned int)degree[j];
     }
     if (!__syncthreads_or(wanted > 0)) return;
     Places place = reserve(wanted, weight, counter);
-#pragma unroll
-    for (int j = 0; j < AT_ONCE; ++j) {
+    UNROLLED(j, AT_ONCE) {
         if (degree[j] == 0) continue;
         rows[place.first] = (I)vertex(j);
         offsets[place.first++] = (I)place.weight;
@@ -270,12 +271,10 @@ __device__ __forceinline__ unsigned long long places_for(unsigned int count, uns
 template <int AT_ONCE, class Put>
 __device__ __forceinline__ void append(const bool (&marked)[AT_ONCE], unsigned long long* counter, const Put& put) {
     unsigned int all[AT_ONCE], count = 0;
-#pragma unroll
-    for (int j = 0; j < AT_ONCE; ++j) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
+    UNROLLED(j, AT_ONCE) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
     if (count == 0) return;
     unsigned long long base = places_for(count, counter);
-#pragma unroll
-    for (int j = 0; j < AT_ONCE; ++j) {
+    UNROLLED(j, AT_ONCE) {
         if (marked[j]) put(j, base + __popc(all[j] & lanes_below()));
         base += __popc(all[j]);
     }
@@ -290,8 +289,7 @@ template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(uns
         int owner[AT_ONCE], bit[AT_ONCE];
         unsigned int number[AT_ONCE];
         bool inside[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             number[j] = at + 32 * j + lane_number();
             inside[j] = number[j] < total;
             int low = 0;

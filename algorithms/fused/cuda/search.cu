@@ -21,12 +21,9 @@ struct Mark {
     __device__ __forceinline__ void edges(const int*, const I* place, const bool* inside) {
         I x[AT_ONCE];
         int seen[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = level[x[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
+        UNROLLED(j, AT_ONCE) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+        UNROLLED(j, AT_ONCE) seen[j] = level[x[j]];
+        UNROLLED(j, AT_ONCE)
             if (inside[j] && seen[j] == -1) level[x[j]] = next;
     }
 };
@@ -37,8 +34,7 @@ __device__ __forceinline__ void list_level(const I* indptr, long long n, const i
     const long long tile = (long long)blockDim.x * LOOKED_AT;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
         I degree[LOOKED_AT];
-#pragma unroll
-        for (int j = 0; j < LOOKED_AT; ++j) {
+        UNROLLED(j, LOOKED_AT) {
             const long long v = base + j * blockDim.x + threadIdx.x;
             const int l = v < n ? level[v] : -1;
             const unsigned int bits = __ballot_sync(WARP, l >= 0);

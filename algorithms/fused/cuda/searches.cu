@@ -106,12 +106,9 @@ struct List {
 __device__ __forceinline__ void hand_over(Gathered& block, const List& list, unsigned int edges, unsigned int found,
                                           Word live, unsigned long long* found_by_all, Word* live_of_all,
                                           unsigned int* unlisted) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-        edges += __shfl_xor_sync(WARP, edges, distance);
-        found += __shfl_xor_sync(WARP, found, distance);
-        live |= __shfl_xor_sync(WARP, live, distance);
-    }
+    edges = sum_of_warp(edges);
+    found = sum_of_warp(found);
+    live = bits_of_lanes(live);
     if (lane_number() == 0) {
         if (edges > 0) atomicAdd(&block.edges, edges);
         if (found > 0) atomicAdd(&block.found, found);
@@ -169,14 +166,12 @@ __device__ __noinline__ unsigned int list_found(const I* indptr, long long n, co
     unsigned int edges = 0;
     for (long long first = first_passed(); first - lane_number() < n; first += thread_count() * PASSED) {
         Word word[PASSED], had[PASSED];
-#pragma unroll
-        for (int i = 0; i < PASSED; ++i) {
+        UNROLLED(i, PASSED) {
             const long long v = first + 32 * i;
             word[i] = v < n ? frontier.words[v] : 0;
             had[i] = v < n && frontier.had != nullptr ? frontier.had[v] : 0;
         }
-#pragma unroll
-        for (int i = 0; i < PASSED; ++i) {
+        UNROLLED(i, PASSED) {
             const long long v = first + 32 * i;
             if (copy != nullptr && v < n) copy[v] = word[i];
             word[i] &= ~had[i];
@@ -284,14 +279,12 @@ __device__ __noinline__ Found look_at_offers() {
     Found own{0, 0, 0};
     for (long long first = first_passed(); first - lane_number() < s.n; first += thread_count() * PASSED) {
         Word fresh[PASSED], had[PASSED];
-#pragma unroll
-        for (int i = 0; i < PASSED; ++i) {
+        UNROLLED(i, PASSED) {
             const long long v = first + 32 * i;
             fresh[i] = v < s.n ? global(s.fresh)[v] : 0;
             had[i] = v < s.n ? global(s.seen)[v] : 0;
         }
-#pragma unroll
-        for (int i = 0; i < PASSED; ++i) {
+        UNROLLED(i, PASSED) {
             const long long v = first + 32 * i;
             const Word found = fresh[i] & ~had[i];
             if ((had[i] & ~fresh[i]) != 0) global(s.fresh)[v] = had[i] | found;
@@ -310,12 +303,10 @@ __device__ __noinline__ Word searches_behind(SearchesControl* control, int here,
     for (int i = (int)thread_number(); i < SAMPLED; i += (int)thread_count()) {
         const I u = in_indices[(long long)((double)nnz / SAMPLED * i)];
         const Word word[2] = {frontier[u], visited[u]};
-#pragma unroll
-        for (int part = 0; part < 4; ++part) {  // lane j counts searches j and j + 32
+        UNROLLED(part, 4) {  // lane j counts searches j and j + 32
             const unsigned int half = (unsigned int)(word[part / 2] >> 32 * (part % 2));
             unsigned int own = 0;
-#pragma unroll
-            for (int j = 0; j < 32; ++j) {
+            UNROLLED(j, 32) {
                 const unsigned int lanes = __ballot_sync(WARP, half >> j & 1);
                 if (lane_number() == j) own = lanes;
             }
@@ -324,8 +315,7 @@ __device__ __noinline__ Word searches_behind(SearchesControl* control, int here,
     }
     grid_barrier(&control->arrived);
     Word behind = 0;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    UNROLLED(half, 2) {
         const int j = 32 * half + lane_number();
         const bool is_behind = now(hits + j) < BEHIND && now(hits + 64 + j) < EARLY;
         behind |= (Word)__ballot_sync(WARP, is_behind) << 32 * half;
@@ -365,9 +355,7 @@ __device__ __noinline__ Found pull_pieces(const RowPiece* pieces, long long coun
                     const I e = 32 * j + lane_number();
                     if (e < length) own |= global(s.seen)[global(s.in_indices)[start + e]];
                 }
-#pragma unroll
-                for (int distance = 16; distance > 0; distance /= 2) own |= __shfl_xor_sync(WARP, own, distance);
-                known |= own;
+                known |= bits_of_lanes(own);
             };
             look(0, FIRST);
             if ((rest & ~known) != 0) look(FIRST, AT_ONCE);
@@ -385,11 +373,9 @@ __device__ __noinline__ Found pull_pieces(const RowPiece* pieces, long long coun
 // The searches that have seen any of so many predecessors, of places from `at` on, `apart` from each other.
 template <int COUNT> __device__ __forceinline__ Word seen_there(I at, I apart, I end) {
     I u[COUNT];
-#pragma unroll
-    for (int j = 0; j < COUNT; ++j) u[j] = end - at > j * apart ? global(s.in_indices)[at + j * apart] : -1;
+    UNROLLED(j, COUNT) u[j] = end - at > j * apart ? global(s.in_indices)[at + j * apart] : -1;
     Word word = 0;
-#pragma unroll
-    for (int j = 0; j < COUNT; ++j)
+    UNROLLED(j, COUNT)
         if (u[j] >= 0) word |= global(s.seen)[u[j]];
     return word;
 }
@@ -423,10 +409,8 @@ __device__ __forceinline__ void pull_rows(const Row* rows, int count, Found& fou
             next += 32 / LANES;
         }
         if (!__any_sync(WARP, has)) return;
-        Word word = row.end - row.at > own ? seen_there<AT_ONCE>(row.at + own, LANES, row.end) : 0;
-#pragma unroll
-        for (int distance = LANES / 2; distance > 0; distance /= 2) word |= __shfl_xor_sync(WARP, word, distance);
-        got |= word;
+        const Word word = row.end - row.at > own ? seen_there<AT_ONCE>(row.at + own, LANES, row.end) : 0;
+        got |= bits_of_lanes<LANES>(word);
         row.at = row.end - row.at > LANES * AT_ONCE ? row.at + LANES * AT_ONCE : row.end;
     }
 }
@@ -449,8 +433,7 @@ __device__ __noinline__ Found pull_words() {
         ticket = ask();  // which is not waited for
         Word seen[BESIDE], given[BESIDE];
         I at[BESIDE], end[BESIDE];
-#pragma unroll
-        for (int i = 0; i < BESIDE; ++i) {
+        UNROLLED(i, BESIDE) {
             const long long v = first + 32 * i + lane_number();
             const bool inside = v < s.n;
             seen[i] = inside ? global(s.seen)[v] : ~(Word)0;
@@ -459,8 +442,7 @@ __device__ __noinline__ Found pull_words() {
             end[i] = inside ? global(s.in_indptr)[v + 1] : 0;
         }
         int count = 0;
-#pragma unroll
-        for (int i = 0; i < BESIDE; ++i) {
+        UNROLLED(i, BESIDE) {
             const long long v = first + 32 * i + lane_number();
             const I length = end[i] - at[i];
             const bool looks = (s.wanted & ~seen[i]) != 0 && length > 0 && length <= LONG && !is_outside(v);
@@ -529,10 +511,8 @@ __device__ __forceinline__ void write_side_by_side(const Written& by, long long 
     static_assert(PLANES == 8);
     for (long long v = SIDE * thread_number(); v < n; v += SIDE * thread_count()) {
         Word plane[PLANES][SIDE], digit[SIDE][DIGITS], written[SIDE];
-#pragma unroll
-        for (int i = 0; i < PLANES; ++i) read_words<SIDE>(global(by.planes[i]) + v, plane[i]);
-#pragma unroll
-        for (int c = 0; c < SIDE; ++c) {
+        UNROLLED(i, PLANES) read_words<SIDE>(global(by.planes[i]) + v, plane[i]);
+        UNROLLED(c, SIDE) {
             digit[c][3] = ~plane[7][c];
             digit[c][2] = plane[3][c] ^ plane[7][c];
             digit[c][1] = plane[1][c] ^ plane[3][c] ^ plane[5][c] ^ plane[7][c];
@@ -541,28 +521,23 @@ __device__ __forceinline__ void write_side_by_side(const Written& by, long long 
         }
         for (int first = 0; first < searches; first += AT_ONCE) {
             unsigned int numbers[SIDE], any = 0;
-#pragma unroll
-            for (int c = 0; c < SIDE; ++c) {
+            UNROLLED(c, SIDE) {
                 numbers[c] = 0;
-#pragma unroll
-                for (int i = 0; i < DIGITS; ++i) numbers[c] |= apart((unsigned int)(digit[c][i] >> first)) << i;
+                UNROLLED(i, DIGITS) numbers[c] |= apart((unsigned int)(digit[c][i] >> first)) << i;
                 any |= (unsigned int)(written[c] >> first);
             }
             int* const row = level + first * n + v;
             if ((any & 0xffu) == 0 && first + AT_ONCE <= searches) {
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, AT_ONCE) {
                     int found[SIDE];
-#pragma unroll
-                    for (int c = 0; c < SIDE; ++c) found[c] = by.level_of[numbers[c] >> 4 * j & 15];
+                    UNROLLED(c, SIDE) found[c] = by.level_of[numbers[c] >> 4 * j & 15];
                     if constexpr (SIDE == 4)
                         __stcs(reinterpret_cast<int4*>(row + j * n), make_int4(found[0], found[1], found[2], found[3]));
                     else __stcs(row + j * n, found[0]);
                 }
             } else {
                 for (int j = 0; j < AT_ONCE && first + j < searches; ++j)
-#pragma unroll
-                    for (int c = 0; c < SIDE; ++c)
+                    UNROLLED(c, SIDE)
                         if (!(written[c] >> (first + j) & 1)) row[j * n + c] = by.level_of[numbers[c] >> 4 * j & 15];
             }
         }

@@ -29,8 +29,7 @@ template <class L> struct Seeker {
     I found[2];
 
     __device__ __forceinline__ void begin(long long v) {
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
+        UNROLLED(h, 2) {
             const L own = rows[v * MOST_SEARCHES + h * 32 + lane_number()];
             seeks[h] = own != (L)-1 && own != 0;
             wanted[h] = own - 1;
@@ -45,17 +44,13 @@ template <class L> struct Seeker {
             for (int i = 0; i < count && __any_sync(WARP, seeks[0] || seeks[1]); i += AT_ONCE) {
                 I u[AT_ONCE];
                 L there[AT_ONCE][2];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, AT_ONCE) {
                     u[j] = from_lane(mine, (i + j) & 31);
-#pragma unroll
-                    for (int h = 0; h < 2; ++h)
+                    UNROLLED(h, 2)
                         there[j][h] = seeks[h] && i + j < count ? rows[u[j] * (long long)MOST_SEARCHES + h * 32 + lane_number()] : (L)-1;
                 }
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j)
-#pragma unroll
-                    for (int h = 0; h < 2; ++h)
+                UNROLLED(j, AT_ONCE)
+                    UNROLLED(h, 2)
                         if (seeks[h] && there[j][h] == wanted[h]) {
                             found[h] = u[j];
                             seeks[h] = false;
@@ -81,8 +76,7 @@ __device__ __forceinline__ void seek_parents(const I* indptr, const J* indices, 
                     seeker.look(indices, begin, end);
                 }
             }
-#pragma unroll
-            for (int h = 0; h < 2; ++h) tile[h * 32 + lane_number()][i] = seeker.found[h];
+            UNROLLED(h, 2) tile[h * 32 + lane_number()][i] = seeker.found[h];
         }
         __syncthreads();
         for (int j = warp; j < searches; j += warps)
@@ -99,8 +93,7 @@ __device__ __forceinline__ void seek_in_pieces(const J* indices, long long n, in
         Seeker<L> seeker{rows, {0, 0}, {false, false}, {-1, -1}};
         seeker.begin(piece.vertex);
         seeker.look(indices, piece.start, piece.start + piece.length);
-#pragma unroll
-        for (int h = 0; h < 2; ++h) {
+        UNROLLED(h, 2) {
             const int j = h * 32 + lane_number();
             if (seeker.found[h] >= 0) take_smaller(parent + j * n + piece.vertex, seeker.found[h]);
         }

@@ -76,8 +76,7 @@ struct FirstLook {
         rows.offer_all(owner, place, inside, x, w);
         if (threshold == 0) return;
         if (base < 0) base = from_lane(place[0], 0);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const I u = from_lane(rows.u, owner[j]);
             const unsigned int own_weight = ordinal(w[j], rows.real);
             const bool wanted = inside[j] && own_weight < threshold && looked_at(u, x[j]);
@@ -98,21 +97,18 @@ struct FirstLook {
             I u[AT_ONCE], x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
             unsigned int w[AT_ONCE];
             bool wanted[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 const unsigned int i = first + 32 * j + lane_number();
                 wanted[j] = i < count;
                 u[j] = wanted[j] ? from[base + i] : 0;
                 x[j] = wanted[j] ? to[base + i] : 0;
                 w[j] = wanted[j] ? weight[base + i] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 a[j] = tree[u[j]];
                 b[j] = tree[x[j]];
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && a[j] != b[j];
+            UNROLLED(j, AT_ONCE) wanted[j] = wanted[j] && a[j] != b[j];
             listing.add(wanted, u, x, a, b, w);
         }
     }
@@ -126,8 +122,7 @@ __device__ __forceinline__ void list_outside(const I* indptr, I first, I own_n, 
     for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
         const auto vertex = [=](int j) { return base + j * (long long)blockDim.x + threadIdx.x; };
         I degree[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const long long v = vertex(j);
             degree[j] = v < own_n && tree[first + v] != largest ? indptr[v + 1] - indptr[v] : 0;
         }
@@ -157,16 +152,13 @@ struct ListHeavy {
         I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE], own[AT_ONCE];
         unsigned int w[AT_ONCE];
         bool wanted[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             own[j] = from_lane(u, owner[j]);
             a[j] = from_lane(of_u, owner[j]);
             x[j] = inside[j] ? __ldcs(indices + place[j]) : own[j];
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) b[j] = tree[x[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) b[j] = tree[x[j]];
+        UNROLLED(j, AT_ONCE) {
             wanted[j] = inside[j] && a[j] != b[j] && (b[j] == largest || looked_at(own[j], x[j]));
             w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             wanted[j] = wanted[j] && w[j] >= threshold;
@@ -194,8 +186,7 @@ __device__ __forceinline__ void choose_sought(const Sought* sought, unsigned lon
     constexpr int AT_ONCE = 4;
     for (unsigned long long from = thread_number(); from < count; from += AT_ONCE * thread_count()) {
         I low[AT_ONCE], high[AT_ONCE], end[AT_ONCE], middle[AT_ONCE], there[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const unsigned long long i = from + j * thread_count();
             const Sought edge = i < count ? sought[i] : Sought{0, 0};
             end[j] = edge.end;
@@ -204,20 +195,17 @@ __device__ __forceinline__ void choose_sought(const Sought* sought, unsigned lon
         }
         for (bool open = true; open;) {
             open = false;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 middle[j] = low[j] + (high[j] - low[j]) / 2;
                 there[j] = high[j] - low[j] > 1 ? columns[middle[j]] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 if (high[j] - low[j] <= 1) continue;
                 (there[j] <= end[j] ? low[j] : high[j]) = middle[j];
                 open = true;
             }
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
+        UNROLLED(j, AT_ONCE)
             if (from + j * thread_count() < count) choose(chosen, low[j]);
     }
 }
@@ -229,8 +217,7 @@ __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, cons
     for (long long from = thread_number(); from < n; from += AT_ONCE * thread_count()) {
         I before[AT_ONCE], at[AT_ONCE], next[AT_ONCE];
         bool open[AT_ONCE], alone[AT_ONCE], some = true;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const long long v = from + j * thread_count();
             open[j] = v < n;
             before[j] = (I)v;
@@ -239,10 +226,8 @@ __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, cons
         }
         while (some) {
             some = false;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) next[j] = open[j] ? tree[at[j]] : 0;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) next[j] = open[j] ? tree[at[j]] : 0;
+            UNROLLED(j, AT_ONCE) {
                 if (!open[j]) continue;
                 open[j] = next[j] != at[j] && next[j] != before[j];
                 some = some || open[j];
@@ -252,8 +237,7 @@ __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, cons
                 at[j] = next[j];
             }
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const long long v = from + j * thread_count();
             if (v >= n) continue;
             tree[v] = at[j];
@@ -371,15 +355,12 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
     for (long long from = thread_number(); from < own_n; from += AT_ONCE * thread_count()) {
         unsigned long long key[AT_ONCE];
         I x[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             const long long i = from + j * thread_count();
             key[j] = i < own_n ? lightest[i] : ~0ull;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) x[j] = key[j] == ~0ull ? (I)-1 : columns[(I)(unsigned int)key[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) x[j] = key[j] == ~0ull ? (I)-1 : columns[(I)(unsigned int)key[j]];
+        UNROLLED(j, AT_ONCE) {
             const long long i = from + j * thread_count();
             if (i < own_n) choices[i] = x[j];
             if (x[j] > first + i) choose(chosen, (I)(unsigned int)key[j]);
@@ -395,22 +376,19 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
             I x[AT_ONCE], v[AT_ONCE];
             bool wanted[AT_ONCE];
             unsigned int all = 0;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 const long long i = base + j * (long long)blockDim.x + threadIdx.x;
                 v[j] = (I)(starts[p] + i);
                 x[j] = i >= count ? v[j] : p == gpu ? choices[i] : from_peer(theirs + i);
                 if (x[j] < 0) x[j] = v[j];
                 if (i < count) tree[v[j]] = x[j];
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {  // else x has chosen it, too
+            UNROLLED(j, AT_ONCE) {  // else x has chosen it, too
                 wanted[j] = v[j] > x[j] && is_own(x[j]) && choices[x[j] - first] != v[j];
                 all += wanted[j];
             }
             unsigned int place = reserve(all, 0, control->queue + 2).first;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j)
+            UNROLLED(j, AT_ONCE)
                 if (wanted[j]) sought[place++] = {(I)(x[j] - first), v[j]};
         }
     }

@@ -74,10 +74,8 @@ __device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T*
             const T* const own = d + first + (word - lane_number()) * 32;
             each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
                 T t[AT_ONCE];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) t[j] = inside[j] ? now(own + owner[j] * 32 + bit[j]) : ZERO;
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j)
+                UNROLLED(j, AT_ONCE) t[j] = inside[j] ? now(own + owner[j] * 32 + bit[j]) : ZERO;
+                UNROLLED(j, AT_ONCE)
                     if (inside[j]) of_warp[number[j]] = t[j];
             });
         }
@@ -110,13 +108,11 @@ __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn
             unsigned int* const of_warp = improved + threadIdx.x - lane_number();
             each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* has) {
                 T t[AT_ONCE], had[AT_ONCE];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, AT_ONCE) {
                     t[j] = has[j] ? now(values + number[j]) : ZERO;
                     had[j] = has[j] ? now(mine + owner[j] * 32 + bit[j]) : ZERO;
                 }
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j)
+                UNROLLED(j, AT_ONCE)
                     if (has[j] && better(t[j], had[j])) {
                         mine[owner[j] * 32 + bit[j]] = t[j];
                         atomicOr(of_warp + owner[j], 1u << bit[j]);

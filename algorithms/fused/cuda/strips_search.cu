@@ -79,8 +79,7 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
             };
             const auto vertex = [=](int j) { return base + place(j) * 32ll + lane_number(); };
             I degree[LISTED_AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < LISTED_AT_ONCE; ++j) {
+            UNROLLED(j, LISTED_AT_ONCE) {
                 const long long v = vertex(j);
                 const bool here = (words[place(j)] >> lane_number() & 1) != 0 && v < own_n;
                 if (here) level[v] = (Level)k;
@@ -102,12 +101,9 @@ struct MarkAll {
     __device__ __forceinline__ void edges(const int*, const I* place, const bool* inside) {
         I x[AT_ONCE];
         unsigned int seen[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = visited[x[j] / 32] | marks[x[j] / 32];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
+        UNROLLED(j, AT_ONCE) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+        UNROLLED(j, AT_ONCE) seen[j] = visited[x[j] / 32] | marks[x[j] / 32];
+        UNROLLED(j, AT_ONCE)
             if (inside[j] && !(seen[j] >> (x[j] % 32) & 1)) atomicOr(marks + x[j] / 32, 1u << (x[j] % 32));
     }
 };
@@ -128,15 +124,13 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
         unsigned int before[PULLED_AT_ONCE], wanted[PULLED_AT_ONCE];
         I e[PULLED_AT_ONCE], end[PULLED_AT_ONCE];
         bool found[PULLED_AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+        UNROLLED(j, PULLED_AT_ONCE) {
             const long long word = from / 32 + j;
             const bool inside = word * 32 < own_n;
             before[j] = inside ? visited[first / 32 + word] : 0;
             wanted[j] = inside ? with_edges[word] & ~before[j] : 0;
         }
-#pragma unroll
-        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+        UNROLLED(j, PULLED_AT_ONCE) {
             const bool looks = (wanted[j] >> lane_number() & 1) != 0;
             e[j] = looks ? indptr[from + 32 * j + lane_number()] : 0;
             end[j] = looks ? indptr[from + 32 * j + lane_number() + 1] : 0;
@@ -145,18 +139,15 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
         for (int i = 0; i < ALONE; ++i) {
             I u[PULLED_AT_ONCE];
             bool some = false;
-#pragma unroll
-            for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+            UNROLLED(j, PULLED_AT_ONCE) {
                 u[j] = !found[j] && e[j] < end[j] ? indices[e[j]++] : (I)-1;
                 some = some || u[j] >= 0;
             }
             if (!some) break;
-#pragma unroll
-            for (int j = 0; j < PULLED_AT_ONCE; ++j)
+            UNROLLED(j, PULLED_AT_ONCE)
                 if (u[j] >= 0) found[j] = is_visited(u[j]);
         }
-#pragma unroll
-        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+        UNROLLED(j, PULLED_AT_ONCE) {
             found[j] = first_by_warp(indices, 0, e[j], end[j], (I)found[j] - 1, [=](I, I u) { return is_visited(u); }) >= 0;
             if (found[j]) level[from + 32 * j + lane_number()] = (Level)next;
             count += found[j];

@@ -20,12 +20,9 @@ struct Between {
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I c[AT_ONCE], u[AT_ONCE];
         bool wanted[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) c[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) c[j] = component[c[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) c[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+        UNROLLED(j, AT_ONCE) c[j] = component[c[j]];
+        UNROLLED(j, AT_ONCE) {
             u[j] = from_lane(own, owner[j]);
             const bool between = inside[j] && c[j] != u[j];
             if (between && u[j] == large && !below[c[j]]) below[c[j]] = true;

@@ -22,15 +22,12 @@ struct Offer {
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE];
         T w[AT_ONCE], reached[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
             w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) reached[j] = d[x[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) reached[j] = d[x[j]];
+        UNROLLED(j, AT_ONCE) {
             const T a = from_lane(from, owner[j]);
             const I candidate = from_lane(u, owner[j]);
             if (!inside[j] || a == ZERO || w[j] == ZERO || reached[j] == ZERO || x[j] == source) continue;
@@ -78,8 +75,7 @@ extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
         for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
             const auto vertex = [=](int j) { return base + j * blockDim.x + threadIdx.x; };
             I degree[LOOKED_AT];
-#pragma unroll
-            for (int j = 0; j < LOOKED_AT; ++j) {
+            UNROLLED(j, LOOKED_AT) {
                 const long long v = vertex(j);
                 degree[j] = 0;
                 if (v >= n || d[v] == ZERO) continue;

@@ -21,15 +21,12 @@ struct Relax {
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[AT_ONCE];
         T w[AT_ONCE], t[AT_ONCE], seen[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
             w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = d[x[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, AT_ONCE) seen[j] = d[x[j]];
+        UNROLLED(j, AT_ONCE) {
             const T a = from_lane(from, owner[j]);
             bool allowed = inside[j];
             if (colour != nullptr) {
@@ -64,16 +61,14 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
             int owner[AT_ONCE];
             T value[AT_ONCE];
             I degree[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 owner[j] = __ffs(some) - 1;
                 some &= some - 1;
                 const unsigned int here = owner[j] < 0 ? 0 : from_lane(bits, owner[j]);
                 const long long v = of_warp + owner[j] * 32 + lane_number();
                 value[j] = (here >> lane_number() & 1) && v < n ? d[v] : ZERO;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 const long long v = of_warp + owner[j] * 32 + lane_number();
                 const bool near = value[j] != ZERO && no_worse(value[j], threshold);
                 if (NOTES && near) noted[v] = value[j], when[v] = step;
@@ -82,8 +77,7 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
                 if (lane_number() == owner[j]) taken = all;
                 degree[j] = near ? indptr[v + 1] - indptr[v] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 const unsigned int all = __ballot_sync(WARP, degree[j] > 0);
                 if (lane_number() == owner[j]) listed = all;
                 wanted += degree[j] > 0;
@@ -95,16 +89,14 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
         Places place = reserve(wanted, weight, counter);
         for (unsigned int some = __ballot_sync(WARP, listed != 0); some != 0;) {
             I v[AT_ONCE], degree[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 const int owner = __ffs(some) - 1;
                 some &= some - 1;
                 const unsigned int here = owner < 0 ? 0 : from_lane(listed, owner);
                 v[j] = (I)(of_warp + owner * 32 + lane_number());
                 degree[j] = (here >> lane_number() & 1) ? indptr[v[j] + 1] - indptr[v[j]] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, AT_ONCE) {
                 if (degree[j] == 0) continue;
                 rows[place.first] = v[j];
                 offsets[place.first++] = (I)place.weight;
