@@ -391,7 +391,7 @@ def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, 
         A = symmetrized(A)
     cp = cupy()
     n, index_type, packed = A.nrows, A.indptr.dtype, isinstance(A, CompressedCSR)
-    k = kernels.pattern_of(A, "packed" if packed else "forest")
+    k = kernels.pattern_of(A, "packed_forest" if packed else "forest")
     columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
     light = A.keep(LIGHTEST, lambda: lightest_part(weights, A.nnz, n, real))
@@ -405,7 +405,7 @@ def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, 
     graph = A.indptr, *columns, weights, step, np.bool_(real), k.index(n), k.index(A.nnz), np.uint32(light)
     found = places, starts, ends, taken
     arguments = control, *graph, tree, *best, *listed, chosen, of_block, *found
-    k.persistent("forest_packed" if packed else "forest", n + A.nnz, arguments)
+    k.persistent("forest", n + A.nnz, arguments)
     state = control.get()
     edges = int(state[ForestControl.word("chosen")])
     details(**ForestControl.read(state, "rounds", "listed", "light"))

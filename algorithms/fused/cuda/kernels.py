@@ -45,7 +45,8 @@ PATTERNS = {
     "parents": ("persistent.cu", "parents.cu"),
     "searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
-    "searches_parents": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
+    "parents_by_few": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
+    "parents_by_many": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
     "bfs_order": ("persistent.cu", "bfs_order.cu"),
     "components": ("persistent.cu", "hooking.cu", "trees.cu", "components.cu"),
     "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
@@ -54,14 +55,16 @@ PATTERNS = {
     "scc_coloring": ("persistent.cu", "strong.cu", "scc_coloring.cu"),
     "reverse_reach": ("persistent.cu", "strong.cu", "reverse_reach.cu"),
     "topological_levels": ("persistent.cu", "topological_levels.cu"),
-    "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_plain.cu"),
-    "packed": ("persistent.cu", "hooking.cu", "forest.cu", "forest_packed.cu"),
+    "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_kernel.cu"),
+    "packed_forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_kernel.cu"),
     "out_of_core_msf": ("persistent.cu", "hooking.cu", "trees.cu", "out_of_core_msf.cu"),
+    "packed_msf": ("persistent.cu", "hooking.cu", "trees.cu", "out_of_core_msf.cu"),
     "strips_search": ("persistent.cu", "strips.cu", "strips_search.cu"),
+    "strips_deeper": ("persistent.cu", "strips.cu", "strips_search.cu"),
     "strips_forest": ("persistent.cu", "hooking.cu", "forest.cu", "strips.cu", "strips_forest.cu"),
 }
-"""The files of the kinds of unit, behind COLUMNS; `packed` is the forest on packed columns. Elimination adds two."""
-COLUMNS = Path(compile.__file__).with_name("columns.cu")
+"""The files of each kind of unit, behind COLUMNS. Elimination adds two kinds."""
+HERE, COLUMNS = Path(__file__).parent, Path(compile.__file__).with_name("columns.cu")
 
 SHAPES = {
     "wide": {"wide": (512, 2)},
@@ -81,10 +84,12 @@ SHAPES = {
     "scc_coloring": {"scc_coloring": (512, 3)},
     "topological_levels": {"topological_levels": (512, 2)},
     "forest": {"forest": (512, 2)},
-    "packed": {"forest_packed": (512, 2)},
+    "packed_forest": {"forest": (512, 2)},
     "out_of_core_msf": {"span": (512, 2), "sieve": (512, 4)},
+    "packed_msf": {"span": (512, 2), "sieve": (512, 4)},
     "strips": {"wide": (512, 2), "strips": (512, 2)},
-    "strips_search": {"strips_search": (512, 3), "strips_deeper": (512, 3)},
+    "strips_search": {"strips_search": (512, 3)},
+    "strips_deeper": {"strips_search": (512, 3)},
     "strips_forest": {"strips_forest": (512, 2)},
 }
 """Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor.
@@ -92,6 +97,36 @@ SHAPES = {
 Rows that are `cores` are dealt to as many warps as there are: a power of two would deal the hubs of an R-MAT graph,
 whose numbers have few ones, to the same ones. On an H200 (448, 2) takes half the time of (512, 2) at R-MAT 20.
 """
+
+PLAIN = """
+#define COLUMN_ARRAYS const J* indices
+#define COLUMNS Columns{indices}
+using Columns = Indices;
+"""
+"""The columns of a kernel that reads an array of them: its arguments, and what reads these."""
+PACKED = """
+#define COLUMN_ARRAYS const unsigned int* words, const I* bases, const I* starts
+#define COLUMNS Columns{words, bases, starts}
+using Columns = Packed;
+"""
+"""The same of packed columns."""
+
+VARIANTS = {
+    "wide": "constexpr bool NOTES = false;",
+    "strips": "constexpr bool NOTES = false;",
+    "step_by_step": "constexpr bool NOTES = true;",
+    "deep": "constexpr bool COPIES = false;",
+    "copies": "constexpr bool COPIES = true;",
+    "parents_by_few": "using Level = unsigned char;",
+    "parents_by_many": "using Level = int;",
+    "forest": PLAIN,
+    "packed_forest": PACKED,
+    "out_of_core_msf": PLAIN,
+    "packed_msf": PACKED,
+    "strips_search": "using Level = signed char;",
+    "strips_deeper": "using Level = int;",
+}
+"""What tells apart the kinds of unit that have the same files."""
 
 MOST_BLOCKS = 1024
 """Blocks of a persistent kernel."""
@@ -121,19 +156,15 @@ def pattern_unit(kind: str, index: Index) -> str:
 
 
 def _unit(head: str, kind: str, names: tuple[str, ...], index: Index, **types: np.dtype) -> str:
-    paths = (COLUMNS, *(Path(__file__).parent / name for name in names))
-    files = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    columns, *others = (path.read_text(encoding="utf-8") for path in (COLUMNS, *map(HERE.joinpath, names)))
+    files = "\n".join((columns, VARIANTS.get(kind, ""), *others))
     shapes = "".join(
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
         for kernel, (threads, blocks) in SHAPES.get(kind, {}).items()
     )
-    kinds = {"COPIES": "copies", "NOTES": "step_by_step"}
-    flags = "".join(
-        f"[[maybe_unused]] constexpr bool {flag} = {str(kind == of).lower()};\n" for flag, of in kinds.items()
-    )
-    columns = index.columns if isinstance(index, IndexTypes) else index
-    sizes = layouts.asserted(files, I=counting(index), J=columns, **types)
-    return "\n".join((head, shapes, flags, layouts.declared(files), files, sizes))
+    columns_type = index.columns if isinstance(index, IndexTypes) else index
+    sizes = layouts.asserted(files, I=counting(index), J=columns_type, **types)
+    return "\n".join((head, shapes, layouts.declared(files), files, sizes))
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ struct Sieve {
     unsigned long long threshold;
 };
 
-template <class Columns> struct Collect {
+struct Collect {
     static constexpr int AT_ONCE = 4;
     Columns columns;
     Weights weights;
@@ -130,38 +130,19 @@ template <class Columns> struct Collect {
     }
 };
 
-template <class Columns>
-__device__ __forceinline__ void collect_from(StreamControl* control, const I* indptr, const Columns columns,
-                                             const Weights weights, I n, I nnz, long long from, long long to, int which,
-                                             unsigned long long least, unsigned long long most, bool balanced, I first,
-                                             const Sieve sieve, Edge* list) {
-    Collect<Columns> work{columns, weights, which, least, most, balanced, first, sieve, list, &control->count,
-                          {0, 0}, 0, NEVER};
+extern "C" __global__ void collect(StreamControl* control, const I* indptr, COLUMN_ARRAYS, const void* values, I step,
+                                   int bytes, bool real, I n, I nnz, long long from, long long to, int which,
+                                   unsigned long long least, unsigned long long most, bool balanced, I first,
+                                   const unsigned char* level, const unsigned long long* levels, const I* tree,
+                                   unsigned long long threshold, Edge* list) {
+    Collect work{COLUMNS, {values, step, bytes, real}, which, least, most, balanced, first,
+                 {level, levels, tree, threshold}, list, &control->count, {0, 0}, 0, NEVER};
     deal_edges_between(indptr, n, nnz, from, to, work);
     if (!balanced) return;
     for (int k = 0; k < 2; ++k) {
         const unsigned long long sum = sum_of_warp(work.balance[k]);
         if (lane_number() == 0 && sum != 0) atomicAdd(control->balance + k, sum);
     }
-}
-
-extern "C" __global__ void collect(StreamControl* control, const I* indptr, const J* indices, const void* values, I step,
-                                   int bytes, bool real, I n, I nnz, long long from, long long to, int which,
-                                   unsigned long long least, unsigned long long most, bool balanced, I first,
-                                   const unsigned char* level, const unsigned long long* levels, const I* tree,
-                                   unsigned long long threshold, Edge* list) {
-    collect_from(control, indptr, Indices{indices}, {values, step, bytes, real}, n, nnz, from, to, which, least, most, balanced, first,
-                 {level, levels, tree, threshold}, list);
-}
-
-extern "C" __global__ void collect_packed(StreamControl* control, const I* indptr, const unsigned int* words,
-                                          const I* bases, const I* starts, const void* values, I step, int bytes,
-                                          bool real, I n, I nnz, long long from, long long to, int which,
-                                          unsigned long long least, unsigned long long most, bool balanced, I first,
-                                          const unsigned char* level, const unsigned long long* levels, const I* tree,
-                                          unsigned long long threshold, Edge* list) {
-    collect_from(control, indptr, Packed{words, bases, starts}, {values, step, bytes, real}, n, nnz, from, to, which,
-                 least, most, balanced, first, {level, levels, tree, threshold}, list);
 }
 
 extern "C" __global__ void start_stream(StreamControl* control, long long n, I* tree, unsigned char* level) {

@@ -53,6 +53,8 @@ LEFT: Fact[int | None] = Fact("bytes that were left on the device for a forest")
 """Given: bytes that were available. Where they are again, CuPy's pool has the blocks of the last forest, which are as
 large. To allocate a GB takes several milliseconds.
 """
+KINDS: dict[type, str] = {CSR: "out_of_core_msf", CompressedCSR: "packed_msf"}
+"""The units of kernels by the format of the matrix."""
 SAMPLES, LOW = 4096, 2**32 - 1
 LEAST = np.uint64(0)
 NOT_YET = np.uint64(2**64 - 1)
@@ -112,7 +114,7 @@ class Stream:
 
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
         n, index = A.ncols, A.indptr.dtype
-        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, "out_of_core_msf")
+        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, KINDS[type(A)])
         self.end_bytes = (index if isinstance(A, CompressedCSR) else A.indices.dtype).itemsize
         self.count = self.spanned = self.spans = self.listed = 0
         self.threshold, self.core = NOT_YET, None
@@ -175,7 +177,7 @@ class Stream:
 
         least, most: of their weights.
         """
-        A, k, packed = self.A, self.k, isinstance(self.A, CompressedCSR)
+        A, k = self.A, self.k
         if start != self.at:
             self.begin()
         end = min(A.nnz, start + self.capacity - self.count)
@@ -191,7 +193,7 @@ class Stream:
             stop = min(last, end)
             part = np.int64(at), np.int64(stop), *kinds, *sieve, self.list
             arguments = self.control, A.indptr, *given, *weights, *sizes, *part
-            k.plain("collect_packed" if packed else "collect", stop - at, arguments)
+            k.plain("collect", stop - at, arguments)
             at = stop
             if at == last:
                 self.window = next(self.windows, None)

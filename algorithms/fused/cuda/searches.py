@@ -135,15 +135,14 @@ def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
 
 def trees(A: CSR, level: Array, levels: int, parent: Array) -> None:
     """Write each vertex's smallest predecessor one level nearer, a row for each search."""
-    cp, k = cupy(), kernels.pattern("searches_parents", types_of(A))
+    few = levels <= FEW_LEVELS
+    cp, k = cupy(), kernels.pattern("parents_by_few" if few else "parents_by_many", types_of(A))
     n, searches, columns = np.int64(A.nrows), np.int32(len(level)), columns_of(A)
     found = parent if parent.dtype == k.index else cp.empty(parent.shape, k.index)
-    few = levels <= FEW_LEVELS
-    name = "few" if few else "many"
     rows = cp.empty(A.nrows * MOST_SEARCHES, np.uint8 if few else np.int32)
-    k.plain(f"turn_{name}_levels", 8 * A.nrows, (n, searches, level, rows))
-    k.plain(f"parents_by_{name}", 8 * A.nrows, (*columns, n, searches, rows, k.index(LONG), found))
+    k.plain("turn_levels", 8 * A.nrows, (n, searches, level, rows))
+    k.plain("seek_parents", 8 * A.nrows, (*columns, n, searches, rows, k.index(LONG), found))
     arguments = columns[1], n, searches, rows, *long_columns(A, k), found
-    k.plain(f"long_by_{name}", 32 * long_pieces(A), arguments)
+    k.plain("seek_in_pieces", 32 * long_pieces(A), arguments)
     if found is not parent:
         parent[...] = found

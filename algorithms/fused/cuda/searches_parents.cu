@@ -4,16 +4,16 @@
 // through a column for all searches at once, as far as the last of them needs. Pieces of long columns are offered by atomics.
 
 constexpr int SIDE = 32;
+constexpr Level NO_LEVEL = (Level)-1;
 
 // A tile of SIDE vertices and all searches from rows of n to rows of MOST_SEARCHES.
-template <class L>
-__device__ __forceinline__ void turn_levels(long long n, int searches, const int* level, L* rows) {
-    __shared__ L tile[SIDE][MOST_SEARCHES + 1];
+extern "C" __global__ void turn_levels(long long n, int searches, const int* level, Level* rows) {
+    __shared__ Level tile[SIDE][MOST_SEARCHES + 1];
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (long long base = blockIdx.x * (long long)SIDE; base < n; base += gridDim.x * (long long)SIDE) {
         for (int j = warp; j < MOST_SEARCHES; j += warps)
             tile[lane_number()][j] =
-                j < searches && base + lane_number() < n ? (L)level[j * n + base + lane_number()] : (L)-1;
+                j < searches && base + lane_number() < n ? (Level)level[j * n + base + lane_number()] : NO_LEVEL;
         __syncthreads();
         for (int i = warp; i < SIDE; i += warps)
             for (int j = lane_number(); j < MOST_SEARCHES && base + i < n; j += 32) rows[(base + i) * MOST_SEARCHES + j] = tile[i][j];
@@ -22,16 +22,16 @@ __device__ __forceinline__ void turn_levels(long long n, int searches, const int
 }
 
 // The first of some predecessors that is one level nearer, for the lane's two searches; -1 for none.
-template <class L> struct Seeker {
-    const L* rows;
-    L wanted[2];
+struct Seeker {
+    const Level* rows;
+    Level wanted[2];
     bool seeks[2];
     I found[2];
 
     __device__ __forceinline__ void begin(long long v) {
         UNROLLED(h, 2) {
-            const L own = rows[v * MOST_SEARCHES + h * 32 + lane_number()];
-            seeks[h] = own != (L)-1 && own != 0;
+            const Level own = rows[v * MOST_SEARCHES + h * 32 + lane_number()];
+            seeks[h] = own != NO_LEVEL && own != 0;
             wanted[h] = own - 1;
             found[h] = -1;
         }
@@ -43,11 +43,11 @@ template <class L> struct Seeker {
             const I mine = lane_number() < count ? indices[at + lane_number()] : 0;
             for (int i = 0; i < count && __any_sync(WARP, seeks[0] || seeks[1]); i += AT_ONCE) {
                 I u[AT_ONCE];
-                L there[AT_ONCE][2];
+                Level there[AT_ONCE][2];
                 UNROLLED(j, AT_ONCE) {
                     u[j] = from_lane(mine, (i + j) & 31);
                     UNROLLED(h, 2)
-                        there[j][h] = seeks[h] && i + j < count ? rows[u[j] * (long long)MOST_SEARCHES + h * 32 + lane_number()] : (L)-1;
+                        there[j][h] = seeks[h] && i + j < count ? rows[u[j] * (long long)MOST_SEARCHES + h * 32 + lane_number()] : NO_LEVEL;
                 }
                 UNROLLED(j, AT_ONCE)
                     UNROLLED(h, 2)
@@ -61,14 +61,13 @@ template <class L> struct Seeker {
 };
 
 // Parents of what has a short column, and -1 of all else.
-template <class L>
-__device__ __forceinline__ void seek_parents(const I* indptr, const J* indices, long long n, int searches, const L* rows,
-                                             I longest, I* parent) {
+extern "C" __global__ void seek_parents(const I* indptr, const J* indices, long long n, int searches, const Level* rows,
+                                        I longest, I* parent) {
     __shared__ I tile[MOST_SEARCHES][SIDE + 1];
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (long long base = blockIdx.x * (long long)SIDE; base < n; base += gridDim.x * (long long)SIDE) {
         for (int i = warp; i < SIDE; i += warps) {
-            Seeker<L> seeker{rows, {0, 0}, {false, false}, {-1, -1}};
+            Seeker seeker{rows, {0, 0}, {false, false}, {-1, -1}};
             if (base + i < n) {
                 const I begin = indptr[base + i], end = indptr[base + i + 1];
                 if (begin < end && end - begin <= longest) {
@@ -85,12 +84,12 @@ __device__ __forceinline__ void seek_parents(const I* indptr, const J* indices, 
     }
 }
 
-template <class L>
-__device__ __forceinline__ void seek_in_pieces(const J* indices, long long n, int searches, const L* rows,
-                                               const RowPiece* pieces, const unsigned long long* count, I* parent) {
+// The same of long columns, in pieces, whose parents are -1 before.
+extern "C" __global__ void seek_in_pieces(const J* indices, long long n, int searches, const Level* rows,
+                                          const RowPiece* pieces, const unsigned long long* count, I* parent) {
     for (long long i = thread_number() / 32; i < (long long)*count; i += thread_count() / 32) {
         const RowPiece piece = pieces[i];
-        Seeker<L> seeker{rows, {0, 0}, {false, false}, {-1, -1}};
+        Seeker seeker{rows, {0, 0}, {false, false}, {-1, -1}};
         seeker.begin(piece.vertex);
         seeker.look(indices, piece.start, piece.start + piece.length);
         UNROLLED(h, 2) {
@@ -98,28 +97,4 @@ __device__ __forceinline__ void seek_in_pieces(const J* indices, long long n, in
             if (seeker.found[h] >= 0) take_smaller(parent + j * n + piece.vertex, seeker.found[h]);
         }
     }
-}
-
-// few: in a byte each, which 255 levels fit.
-extern "C" __global__ void turn_few_levels(long long n, int searches, const int* level, unsigned char* rows) {
-    turn_levels(n, searches, level, rows);
-}
-extern "C" __global__ void turn_many_levels(long long n, int searches, const int* level, int* rows) {
-    turn_levels(n, searches, level, rows);
-}
-extern "C" __global__ void parents_by_few(const I* indptr, const J* indices, long long n, int searches,
-                                          const unsigned char* rows, I longest, I* parent) {
-    seek_parents(indptr, indices, n, searches, rows, longest, parent);
-}
-extern "C" __global__ void parents_by_many(const I* indptr, const J* indices, long long n, int searches, const int* rows,
-                                           I longest, I* parent) {
-    seek_parents(indptr, indices, n, searches, rows, longest, parent);
-}
-extern "C" __global__ void long_by_few(const J* indices, long long n, int searches, const unsigned char* rows,
-                                       const RowPiece* pieces, const unsigned long long* count, I* parent) {
-    seek_in_pieces(indices, n, searches, rows, pieces, count, parent);
-}
-extern "C" __global__ void long_by_many(const J* indices, long long n, int searches, const int* rows,
-                                        const RowPiece* pieces, const unsigned long long* count, I* parent) {
-    seek_in_pieces(indices, n, searches, rows, pieces, count, parent);
 }

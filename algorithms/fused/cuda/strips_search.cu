@@ -49,7 +49,6 @@ __device__ __forceinline__ unsigned int take_word(const Team& team, int turn, lo
 constexpr int LISTED_AT_ONCE = 4;  // vertices of a thread for which a block asks for places together
 
 // List the own vertices of level k, whose level is written, with the running sum of their degrees.
-template <class Level>
 __device__ __forceinline__ void list_strip(const Team& team, int after, int turn, int current, const I* indptr,
                                            long long first, long long own_n, int k, Level* level, I* rows, I* offsets,
                                            unsigned long long* counter) {
@@ -112,7 +111,6 @@ constexpr int PULLED_AT_ONCE = 2;  // vertices of a thread whose reads go togeth
 
 // Let the own unvisited that have predecessors, as the bits of `with_edges` say, look for a visited one. Returns how many
 // of the thread's vertices found one.
-template <class Level>
 __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current, const I* indptr, const J* indices,
                                                    const unsigned int* with_edges, long long first, long long own_n,
                                                    Level* level, int next) {
@@ -162,13 +160,12 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
 
 // choice: BY_RULE, push, or PULL.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
 // or null where nothing is to be pulled.  with_edges: a bit for each own column that has entries.
-template <class Level>
-__device__ __forceinline__ void search_together(StripSearch* control, const Team team, const I* indptr, const J* indices,
-                                                const I* in_indptr, const J* in_indices, const unsigned int* with_edges,
-                                                long long n, long long first, long long own_n, Level* level, I* rows,
-                                                I* offsets, int choice,
-                                                double alpha, double beta, int deepest, unsigned long long last_step) {
-    const int gpu = team.own;
+extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARCH_BLOCKS)
+    strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const J* indices,
+                  const I* in_indptr, const J* in_indices, const unsigned int* with_edges, long long n, long long first,
+                  long long own_n, Level* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest,
+                  unsigned long long last_step) {
+    const Team team{table, gpus, gpu};
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
     unsigned long long step = control->steps, pulls = control->pulls, unexplored = control->unexplored;
     unsigned long long number = now(&meetings->number), pushes = control->pushes, looked_at = 0;
@@ -242,23 +239,4 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
         meetings->number = number;
         control->lost = now(&meetings->lost);
     }
-}
-
-extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARCH_BLOCKS)
-    strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const J* indices,
-                  const I* in_indptr, const J* in_indices, const unsigned int* with_edges, long long n, long long first,
-                  long long own_n, signed char* level, I* rows, I* offsets, int choice, double alpha, double beta,
-                  int deepest, unsigned long long last_step) {
-    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n,
-                    level, rows, offsets, choice, alpha, beta, deepest, last_step);
-}
-
-// The same, from the level on that does not fit a byte.
-extern "C" __global__ void __launch_bounds__(STRIPS_DEEPER_THREADS, STRIPS_DEEPER_BLOCKS)
-    strips_deeper(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const J* indices,
-                  const I* in_indptr, const J* in_indices, const unsigned int* with_edges, long long n, long long first,
-                  long long own_n, int* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest,
-                  unsigned long long last_step) {
-    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n,
-                    level, rows, offsets, choice, alpha, beta, deepest, last_step);
 }

@@ -64,9 +64,10 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
             who = tables[here], np.int32(team.count), np.int32(member.number)
             arguments.append(((control, *who, *graph), (*lists[here], choice, *rule)))
 
-    def run(name: str, most: int) -> list[Any]:
+    def run(kind: str, most: int) -> list[Any]:
+        ks = team.each(lambda member: kernels.pattern(kind, types_of(member.rows)))
         given = [(*before, level, *behind) for (before, behind), level in zip(arguments, found, strict=True)]
-        return team.run(name, ks, given, list(controls), most)
+        return team.run("strips_search", ks, given, list(controls), most)
 
     states = run("strips_search", IN_BYTES)
     if not states[0][0] >> np.uint64(32):
