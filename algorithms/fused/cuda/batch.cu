@@ -273,19 +273,16 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
           unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, in_step};
     const auto run = [&](const auto& rows) {
-        unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
-        T threshold = control->threshold.value;
+        unsigned long long step = control->steps, edges = 0, pulls = 0, before = control->before;
+        Threshold threshold{control->threshold.value, width, few, 0, 0, 0};
         bool done = false, saturated = false;
         for (; step < last_step; ++step) {
             const T best = now(&control->nearest[step % 3].value);
             done = best == ZERO || !no_worse(best, limit);
             if (done) break;
-            if (better(threshold, best) || before < few) {
-                threshold = product(width, better(threshold, best) ? best : threshold);
-                ++thresholds;
-            }
+            threshold.raise(best, before, true);
             Slot* const next = control->nearest + (step + 1) % 3;
-            fold_into(next, list_rows(indptr, n, rows, threshold, frontier, pieces, control->queue + step % 3));
+            fold_into(next, list_rows(indptr, n, rows, threshold.value, frontier, pieces, control->queue + step % 3));
             if (thread_number() == 0) {
                 control->queue[(step + 1) % 3] = 0;
                 control->nearest[(step + 2) % 3].value = ZERO;
@@ -312,9 +309,8 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
             control->steps = step;
             control->edges += edges;
             control->pulls += pulls;
-            control->thresholds += thresholds;
             control->before = before;
-            control->threshold.value = threshold;
+            threshold.keep(control);
         }
     };
     if (row == 64) run(Rows<64>{d, active});

@@ -184,6 +184,13 @@ __device__ __forceinline__ void deal_edges(const I* rows, const I* offsets, I co
     deal_part(rows, offsets, count, total, indptr, last_at_most(offset, count, at), at, last, work);
 }
 
+// The edges of rows that `list_with_degrees` has listed.  listed: what its counter holds.
+template <class Work>
+__device__ __forceinline__ void deal_listed(const I* rows, const I* offsets, unsigned long long listed, const I* indptr,
+                                            Work& work) {
+    if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, work);
+}
+
 // Steps from `lowest` to `highest`, each an edge or a row, to all warps: the same number each, for a matrix may have more
 // rows than edges. Of the edges those in [from, to) count.
 template <class Work>
@@ -257,6 +264,20 @@ __device__ __forceinline__ void list_with_degrees(const I (&degree)[AT_ONCE], co
         rows[place.first] = (I)vertex(j);
         offsets[place.first++] = (I)place.weight;
         place.weight += (unsigned int)degree[j];
+    }
+}
+
+// List the vertices 0 … n - 1 that degree_of(v) says have a degree, with the running sum of the degrees. It is asked for
+// all of a block's vertices, also beyond n.
+template <class Degree>
+__device__ __forceinline__ void list_vertices(long long n, const Degree& degree_of, I* rows, I* offsets,
+                                              unsigned long long* counter) {
+    const long long tile = (long long)blockDim.x * LOOKED_AT;
+    for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+        const auto vertex = [=](int j) { return base + j * blockDim.x + threadIdx.x; };
+        I degree[LOOKED_AT];
+        UNROLLED(j, LOOKED_AT) degree[j] = degree_of(vertex(j));
+        list_with_degrees(degree, vertex, rows, offsets, counter);
     }
 }
 

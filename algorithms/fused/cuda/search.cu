@@ -31,18 +31,13 @@ struct Mark {
 // List the vertices of level k, and note in bits which are visited.
 __device__ __forceinline__ void list_level(const I* indptr, long long n, const int* level, int k, unsigned int* visited,
                                            I* rows, I* offsets, unsigned long long* counter) {
-    const long long tile = (long long)blockDim.x * LOOKED_AT;
-    for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
-        I degree[LOOKED_AT];
-        UNROLLED(j, LOOKED_AT) {
-            const long long v = base + j * blockDim.x + threadIdx.x;
-            const int l = v < n ? level[v] : -1;
-            const unsigned int bits = __ballot_sync(WARP, l >= 0);
-            if (lane_number() == 0 && v < n && visited != nullptr) visited[v / 32] = bits;
-            degree[j] = l == k ? indptr[v + 1] - indptr[v] : 0;
-        }
-        list_with_degrees(degree, [=](int j) { return base + j * blockDim.x + threadIdx.x; }, rows, offsets, counter);
-    }
+    const auto degree_of = [=](long long v) {
+        const int l = v < n ? level[v] : -1;
+        const unsigned int bits = __ballot_sync(WARP, l >= 0);
+        if (lane_number() == 0 && v < n && visited != nullptr) visited[v / 32] = bits;
+        return l == k ? indptr[v + 1] - indptr[v] : 0;
+    };
+    list_vertices(n, degree_of, rows, offsets, counter);
 }
 
 __device__ __forceinline__ bool is_visited(const unsigned int* visited, I u) {
@@ -98,14 +93,14 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
             list_level(indptr, n, level, k, visited, rows, offsets, control->queue + step % 3);
             grid_barrier(&control->arrived);
             const unsigned long long listed = now(control->queue + step % 3);
-            const unsigned long long count = listed & 0xffffffffu, edges = listed >> 32;
-            done = count == 0;
+            const unsigned long long edges = listed >> 32;
+            done = listed == 0;
             if (done) break;
             unexplored -= edges;
             pulling = choice == PULL || (choice == BY_RULE && edges * alpha > (double)(unexplored + edges));
             if (!pulling) {
                 Mark mark{indices, level, k + 1};
-                if (edges > 0) deal_edges(rows, offsets, (I)count, (I)edges, indptr, mark);
+                deal_listed(rows, offsets, listed, indptr, mark);
                 grid_barrier(&control->arrived);
                 continue;
             }

@@ -114,22 +114,6 @@ struct FirstLook {
     }
 };
 
-// List the own rows out of the largest tree, with the running sum of their lengths.
-__device__ __forceinline__ void list_outside(const I* indptr, I first, I own_n, const I* tree, I largest, I* rows,
-                                             I* offsets, unsigned long long* counter) {
-    constexpr int AT_ONCE = 4;
-    const long long tile = (long long)blockDim.x * AT_ONCE;
-    for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
-        const auto vertex = [=](int j) { return base + j * (long long)blockDim.x + threadIdx.x; };
-        I degree[AT_ONCE];
-        UNROLLED(j, AT_ONCE) {
-            const long long v = vertex(j);
-            degree[j] = v < own_n && tree[first + v] != largest ? indptr[v + 1] - indptr[v] : 0;
-        }
-        list_with_degrees(degree, vertex, rows, offsets, counter);
-    }
-}
-
 // List heavy entries between different trees. Most vertices are of one large tree, and what leaves that is found in the
 // rows of the others, which alone are looked at. Of an edge between two others one entry is.
 struct ListHeavy {
@@ -404,12 +388,13 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
             look.list_between(tree, listing);
         } else {
             const I largest = largest_of(tree, n);
-            list_outside(indptr, first, own_n, tree, largest, rows, ends, &control->outside);
+            const auto outside = [=](long long v) {  // the length of a row out of the largest tree
+                return v < own_n && tree[first + v] != largest ? indptr[v + 1] - indptr[v] : 0;
+            };
+            list_vertices(own_n, outside, rows, ends, &control->outside);
             grid_barrier(&control->arrived);
-            const unsigned long long outside = now(&control->outside);
             ListHeavy here{indices, weights, step, first, real, light, tree, largest, listing, 0, 0};
-            if (outside >> 32 != 0)
-                deal_edges(rows, ends, (I)(outside & 0xffffffffu), (I)(outside >> 32), indptr, here);
+            deal_listed(rows, ends, now(&control->outside), indptr, here);
         }
         grid_barrier(&control->arrived);
         const unsigned long long listed = now(control->queue + work.slot);

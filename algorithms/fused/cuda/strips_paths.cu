@@ -136,11 +136,9 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     const long long first = starts[gpu], own_n = starts[gpu + 1] - first;
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
     const Graph g{indptr, indices, values, value_step};
-    unsigned long long step = control->steps, edges = 0, thresholds = 0, number = now(&meetings->number);
-    unsigned long long doublings = control->doublings;
-    T threshold = control->threshold.value;
+    unsigned long long step = control->steps, edges = 0, taken = 0, number = now(&meetings->number);
+    Threshold threshold{control->threshold.value, width, few, most, control->doublings, 0};
     bool done = false;
-    unsigned long long taken = 0;
     Relax relax{g, d, d + first, marks, limit, nullptr, ZERO, ZERO, 0, false};
     for (; step < last_step; ++step) {
         const T nearest = now(&control->best.value), reached = now(&control->reached.value);
@@ -148,15 +146,11 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         relax.bound = target >= 0 && better(reached, limit) ? reached : limit;
         done = nearest == ZERO || !no_worse(nearest, relax.bound) || now(&meetings->lost) != 0;
         if (done) break;
-        if (step > 0 && before < few && doublings < most) ++doublings;
-        if (better(threshold, nearest) || before < few) {
-            threshold = product(doubled(width, doublings), better(threshold, nearest) ? nearest : threshold);
-            ++thresholds;
-        }
+        threshold.raise(nearest, before, step > 0);
         const int turn = (int)(step % 2);
         if (step > 0) taken += take_in(inboxes, 1 - turn, own_n, d + first, marks + first / 32, active);
         Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_near(indptr, own_n, d + first, active, threshold, false, nullptr, nullptr, 0, rows, offsets,
+        fold_into(next, list_near(indptr, own_n, d + first, active, threshold.value, false, nullptr, nullptr, 0, rows, offsets,
                                   control->queue + step % 3));
         if (thread_number() == 0) {
             control->queue[(step + 1) % 3] = 0;
@@ -166,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         grid_barrier(&control->arrived);
         const unsigned long long listed = now(control->queue + step % 3);
         relax.nearest = ZERO;
-        if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, relax);
+        deal_listed(rows, offsets, listed, indptr, relax);
         edges += listed >> 32;
         fold_into(next, relax.nearest);
         grid_barrier(&control->arrived);
@@ -204,9 +198,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         control->done = done;
         control->steps = step;
         control->edges += edges;
-        control->thresholds += thresholds;
-        control->doublings = doublings;
-        control->threshold.value = threshold;
+        threshold.keep(control);
         meetings->number = number;
         control->lost = now(&meetings->lost);
     }

@@ -203,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARC
             pulling = choice == PULL || (choice == BY_RULE && edges * alpha > (double)(unexplored + edges));
             if (!pulling) {
                 MarkAll mark{indices, team.of<unsigned int>(VISITED + current, gpu), marks};
-                if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, mark);
+                deal_listed(rows, offsets, listed, indptr, mark);
                 looked_at += listed >> 32;
                 ++pushes;
                 after = 1;

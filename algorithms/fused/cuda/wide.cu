@@ -120,9 +120,8 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
          unsigned long long few, T* noted, int* when, unsigned long long calm, unsigned long long most,
          unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step};
-    unsigned long long step = control->steps, edges = 0, thresholds = 0, before = control->before;
-    unsigned long long doublings = control->doublings;
-    T threshold = control->threshold.value;
+    unsigned long long step = control->steps, edges = 0, before = control->before;
+    Threshold threshold{control->threshold.value, width, few, most, control->doublings, 0};
     bool done = false;
     int calm_steps = 0;
     Relax relax{g, d, NOTES ? noted : d, active, limit, colour, ZERO, ZERO, 0, false};
@@ -130,14 +129,10 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         const T nearest = now(&control->nearest[step % 3].value);
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
         if (done) break;
-        if (step > 0 && before < few && doublings < most) ++doublings;
-        if (better(threshold, nearest) || before < few) {
-            const T own_width = most > 0 ? doubled(width, doublings) : width;
-            threshold = product(own_width, better(threshold, nearest) ? nearest : threshold);
-            ++thresholds;
-        }
+        threshold.raise(nearest, before, step > 0);
         Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_near(g.indptr, n, d, active, threshold, every, noted, when, (int)step + 1, rows, offsets, control->queue + step % 3));
+        fold_into(next, list_near(g.indptr, n, d, active, threshold.value, every, noted, when, (int)step + 1, rows, offsets,
+                                  control->queue + step % 3));
         if (thread_number() == 0) {
             control->queue[(step + 1) % 3] = 0;
             control->nearest[(step + 2) % 3].value = ZERO;
@@ -147,10 +142,8 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         before = listed >> 32;
         calm_steps = before < calm ? calm_steps + 1 : 0;
         relax.nearest = ZERO;
-        if (before > 0) {
-            deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)before, g.indptr, relax);
-            edges += before;
-        }
+        deal_listed(rows, offsets, listed, g.indptr, relax);
+        edges += before;
         fold_into(next, relax.nearest);
         grid_barrier(&control->arrived);
     }
@@ -166,9 +159,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         if (stopped) control->scanned = 0;
         control->steps = step;
         control->edges += edges;
-        control->thresholds += thresholds;
         control->before = before;
-        control->doublings = doublings;
-        control->threshold.value = threshold;
+        threshold.keep(control);
     }
 }
