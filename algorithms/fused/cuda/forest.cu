@@ -13,8 +13,6 @@
 //
 // Traffic: the matrix once for `first`, and the columns once for each listing; 16 bytes for a listed edge and round.
 
-__device__ __forceinline__ void choose(unsigned int* chosen, I place) { atomicOr(chosen + place / 32, 1u << (place % 32)); }
-
 // Weights as integers that compare as they do, unsigned. `bits`: of an int32, or of a float32 if `real`.
 __device__ __forceinline__ unsigned int ordinal(int bits, bool real) {
     if (real && bits < 0) bits = -(bits & 0x7fffffff);
@@ -137,6 +135,81 @@ template <class Columns> struct ListBetween {
             offers.make(a[j], key);
             offers.make(b[j], key);
         });
+    }
+};
+
+__device__ __forceinline__ unsigned long long key_of(const ForestEdge& edge) { return edge.key; }
+
+// What trees are offered: the best key.
+struct BestKeys {
+    static constexpr bool HAS_ENDS = false;
+    unsigned long long* key;
+
+    __device__ __forceinline__ void clear(long long tree) const { key[tree] = ~0ull; }
+    __device__ __forceinline__ void offer_end(I, const ForestEdge&) const {}
+    __device__ __forceinline__ bool is(I tree, const ForestEdge& edge) const { return key[tree] == edge.key; }
+};
+
+// Boruvka's rounds over a list of edges, whose trees have been offered their keys.
+//
+// arrived: of the grid's barrier.  queue: three counters of listed edges, which take turns; `slot` has the present one.
+// best, then: what trees are offered in this round, and in the next; of edges that are equal in their keys, where
+// Best::HAS_ENDS, a pass finds that of the best end.
+template <class Edge, class Best> struct Rounds {
+    unsigned int* arrived;
+    unsigned long long* queue;
+    unsigned int slot;
+    unsigned long long rounds;
+    I* parent;
+    Best best, then;
+    Edge *list, *other;
+
+    // Rounds until the list is used up. take(edge) is called for each edge of the forest.
+    template <class Take> __device__ __forceinline__ void run(const Take& take) {
+        for (unsigned long long count = now(queue + slot); count > 0; ++rounds) {
+            if (Best::HAS_ENDS) {
+                for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                    const Edge edge = list[i];
+                    best.offer_end(edge.a, edge);
+                    best.offer_end(edge.b, edge);
+                }
+                grid_barrier(arrived);
+            }
+            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                const Edge edge = list[i];
+                then.clear(edge.a);
+                then.clear(edge.b);
+                if (!best.is(edge.a, edge) && !best.is(edge.b, edge)) continue;
+                take(edge);
+                join(parent, edge.a, edge.b);
+            }
+            turn();
+            grid_barrier(arrived);
+            // What is left of the list, by the new trees, is offered to them.
+            Offers offers{then.key, 0, (I)-1};
+            for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
+                Edge edge{};
+                if (first + lane_number() < count) {
+                    edge = list[first + lane_number()];
+                    edge.a = root_of(parent, edge.a);
+                    edge.b = root_of(parent, edge.b);
+                }
+                const bool between[] = {edge.a != edge.b};
+                append(between, queue + slot, [&](int, unsigned long long place) {
+                    other[place] = edge;
+                    offers.make(edge.a, key_of(edge));
+                    offers.make(edge.b, key_of(edge));
+                });
+            }
+            grid_barrier(arrived);
+            count = now(queue + slot);
+            exchange(best, then);
+            exchange(list, other);
+        }
+    }
+    __device__ __forceinline__ void turn() {
+        slot = (slot + 1) % 3;
+        if (thread_number() == 0) queue[(slot + 1) % 3] = 0;
     }
 };
 

@@ -27,63 +27,27 @@ extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
         tree[v] = root_of(tree, (I)v);
     }
     grid_barrier(&control->arrived);
-    unsigned long long *best = best_a, *best_then = best_b, rounds = 0;
-    unsigned int slot = 0;
+    Rounds<ForestEdge, BestKeys> work{&control->arrived, control->queue, 0, 1, tree, {best_a}, {best_b}, list, other};
     for (int heavy = light == 0; heavy < 2; ++heavy) {
-        ListBetween<Columns> between{columns, weights, step, real, heavy != 0, light, tree, list,
-                                     control->queue + slot, {best, 0, (I)-1}, 0, 0};
+        ListBetween<Columns> between{columns, weights, step, real, heavy != 0, light, tree, work.list,
+                                     control->queue + work.slot, {work.best.key, 0, (I)-1}, 0, 0};
         deal_all_edges(indptr, n, nnz, between);
-        if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
         grid_barrier(&control->arrived);
-        unsigned long long count = now(control->queue + slot);
+        const unsigned long long count = now(control->queue + work.slot);
         if (thread_number() == 0) control->listed += count, control->light += heavy == 0 ? count : 0;
-        while (count > 0) {
-            ++rounds;
-            // Take the lightest edge of every tree.
-            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const ForestEdge edge = list[i];
-                best_then[edge.a] = best_then[edge.b] = ~0ull;
-                if (best[edge.a] != edge.key && best[edge.b] != edge.key) continue;
-                choose(chosen, (I)(unsigned int)edge.key);
-                join(tree, edge.a, edge.b);
-            }
-            slot = (slot + 1) % 3;
-            if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
-            grid_barrier(&control->arrived);
-            // What is left of the list, by the new trees, is offered to them.
-            Offers offers{best_then, 0, (I)-1};
-            for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
-                ForestEdge edge{0, 0, 0};
-                if (first + lane_number() < count) {
-                    edge = list[first + lane_number()];
-                    edge.a = root_of(tree, edge.a);
-                    edge.b = root_of(tree, edge.b);
-                }
-                const bool left[] = {edge.a != edge.b};
-                append(left, control->queue + slot, [&](int, unsigned long long place) {
-                    other[place] = edge;
-                    offers.make(edge.a, edge.key);
-                    offers.make(edge.b, edge.key);
-                });
-            }
-            grid_barrier(&control->arrived);
-            count = now(control->queue + slot);
-            exchange(best, best_then);
-            exchange(list, other);
-        }
+        work.run([=](const ForestEdge& edge) { choose(chosen, (I)(unsigned int)edge.key); });
         // Trees as they are now, and nothing offered to any, for the heavy edges.
         for (long long v = thread_number(); v < n; v += thread_count()) {
             tree[v] = root_of(tree, (I)v);
-            best[v] = ~0ull;
+            work.best.clear(v);
         }
-        slot = (slot + 1) % 3;
-        if (thread_number() == 0) control->queue[slot] = 0;
+        work.turn();
         grid_barrier(&control->arrived);
     }
     const unsigned long long all = write_chosen(&control->arrived, indptr, columns, weights, step, (I)0, n, nnz, chosen,
                                                 of_block, places, rows, ends, taken);
     if (thread_number() == 0) {
-        control->rounds = rounds + 1;
+        control->rounds = work.rounds;
         control->chosen = all;
     }
 }

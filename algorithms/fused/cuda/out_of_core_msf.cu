@@ -178,6 +178,12 @@ struct Keys {
     }
 };
 
+// An edge between two trees: its key, and its ends as one number.
+struct Open {
+    I a, b;
+    unsigned long long key, pair;
+};
+
 // What is listed, while it becomes a forest. tree: the root of each vertex when it was last looked up.  parent: as in
 // hooking.cu.  best: the lightest key offered to a tree.  fresh: is every vertex a tree?
 struct Listed {
@@ -186,6 +192,11 @@ struct Listed {
     I *tree, *parent;
     unsigned long long* best;
     bool fresh;
+
+    __device__ __forceinline__ Open open(unsigned int at) const {
+        const Edge edge = list[at];
+        return {tree[edge.u], tree[end_of(edge.v)], keys.of(edge), pair_of(edge)};
+    }
 
     // The roots of the asked vertices' trees now. No trees are joined meanwhile.
     __device__ __forceinline__ void look_up(const I* v, const bool* asks, I* root) const {
@@ -290,7 +301,7 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
         UNROLLED(j, OPENED) {
             if (!taken[j]) continue;
             then[a[j]] = then[b[j]] = ~0ull;
-            if (joined(edges.parent, a[j], b[j])) atomicOr(chosen + at[j] / 32, 1u << at[j] % 32);
+            if (joined(edges.parent, a[j], b[j])) choose(chosen, at[j]);
         }
     }
 }
@@ -308,12 +319,10 @@ __device__ __forceinline__ void find_candidates(const Listed& edges, const unsig
             at[j] = 0;
             if (i >= count) continue;
             at[j] = from[i];
-            const Edge edge = edges.list[at[j]];
-            const unsigned long long key = edges.keys.of(edge), pair = pair_of(edge);
-            const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
-            const bool of_a = key == edges.best[a], of_b = key == edges.best[b];
-            if (of_a && pair < now(least + a)) atomicMin(least + a, pair);
-            if (of_b && pair < now(least + b)) atomicMin(least + b, pair);
+            const Open edge = edges.open(at[j]);
+            const bool of_a = edge.key == edges.best[edge.a], of_b = edge.key == edges.best[edge.b];
+            if (of_a && edge.pair < now(least + edge.a)) atomicMin(least + edge.a, edge.pair);
+            if (of_b && edge.pair < now(least + edge.b)) atomicMin(least + edge.b, edge.pair);
             best[j] = of_a || of_b;
         }
         append(best, counter, [&](int j, unsigned long long place) { to[place] = at[j]; });
@@ -325,12 +334,9 @@ __device__ __forceinline__ void take_candidates(const Listed& edges, const unsig
                                                 const unsigned long long* least, unsigned int* chosen) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
         const unsigned int at = from[i];
-        const Edge edge = edges.list[at];
-        const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
-        const unsigned long long key = edges.keys.of(edge), pair = pair_of(edge);
-        if (((key == edges.best[a] && pair == least[a]) || (key == edges.best[b] && pair == least[b])) &&
-            joined(edges.parent, a, b))
-            atomicOr(chosen + at / 32, 1u << at % 32);
+        const Open edge = edges.open(at);
+        const auto takes = [&](I tree) { return edge.key == edges.best[tree] && edge.pair == least[tree]; };
+        if ((takes(edge.a) || takes(edge.b)) && joined(edges.parent, edge.a, edge.b)) choose(chosen, at);
     }
 }
 
@@ -338,9 +344,8 @@ __device__ __forceinline__ void take_candidates(const Listed& edges, const unsig
 __device__ __forceinline__ void forget_offers(const Listed& edges, const unsigned int* from, long long count,
                                               unsigned long long* least) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
-        const Edge edge = edges.list[from[i]];
-        const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
-        edges.best[a] = edges.best[b] = least[a] = least[b] = ~0ull;
+        const Open edge = edges.open(from[i]);
+        edges.best[edge.a] = edges.best[edge.b] = least[edge.a] = least[edge.b] = ~0ull;
     }
 }
 

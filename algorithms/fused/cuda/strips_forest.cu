@@ -19,7 +19,8 @@ __device__ __forceinline__ unsigned long long key_of(const StripEdge& edge) {
 }
 
 // What trees are offered: the best (weight, smaller end), and of that the best larger end.
-struct Best {
+struct BestEdges {
+    static constexpr bool HAS_ENDS = true;
     unsigned long long* key;
     unsigned int* end;
 
@@ -196,7 +197,7 @@ __device__ __forceinline__ void choose_sought(const Sought* sought, unsigned lon
 
 // Of all vertices, which at first point at whom they have chosen, or at themselves, the names of their trees. One that has
 // its tree's name already leads the others there, too.  parent, best: made ready where a vertex names its tree.
-__device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, const Best& best) {
+__device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, const BestEdges& best) {
     constexpr int AT_ONCE = 4;
     for (long long from = thread_number(); from < n; from += AT_ONCE * thread_count()) {
         I before[AT_ONCE], at[AT_ONCE], next[AT_ONCE];
@@ -240,61 +241,6 @@ __device__ __forceinline__ void name_by_smallest(unsigned int* arrived, I* tree,
     for (long long v = thread_number(); v < n; v += thread_count()) tree[v] = smallest[tree[v]];
     grid_barrier(arrived);
 }
-
-// What Boruvka's rounds of a list work with.
-struct Rounds {
-    StripForest* control;
-    unsigned int slot;
-    unsigned long long rounds;
-    I* parent;
-    Best best, then;
-    StripEdge *list, *other;
-
-    // Rounds until the list, whose trees have been offered its edges, is used up. take(edge) for each edge of the forest.
-    template <class Take> __device__ __forceinline__ void run(const Take& take) {
-        for (unsigned long long count = now(control->queue + slot); count > 0; ++rounds) {
-            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const StripEdge edge = list[i];
-                best.offer_end(edge.a, edge);
-                best.offer_end(edge.b, edge);
-            }
-            grid_barrier(&control->arrived);
-            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const StripEdge edge = list[i];
-                then.clear(edge.a);
-                then.clear(edge.b);
-                if (!best.is(edge.a, edge) && !best.is(edge.b, edge)) continue;
-                take(edge);
-                join(parent, edge.a, edge.b);
-            }
-            turn();
-            grid_barrier(&control->arrived);
-            Offers offers{then.key, 0, (I)-1};
-            for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
-                StripEdge edge{0, 0, 0, 0, 0};
-                if (first + lane_number() < count) {
-                    edge = list[first + lane_number()];
-                    edge.a = root_of(parent, edge.a);
-                    edge.b = root_of(parent, edge.b);
-                }
-                const bool between[] = {edge.a != edge.b};
-                append(between, control->queue + slot, [&](int, unsigned long long place) {
-                    other[place] = edge;
-                    offers.make(edge.a, key_of(edge));
-                    offers.make(edge.b, key_of(edge));
-                });
-            }
-            grid_barrier(&control->arrived);
-            count = now(control->queue + slot);
-            exchange(best, then);
-            exchange(list, other);
-        }
-    }
-    __device__ __forceinline__ void turn() {
-        slot = (slot + 1) % 3;
-        if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
-    }
-};
 
 // What the forest starts from.
 extern "C" __global__ void start_strip_forest(StripForest* control, long long own_n, long long nnz,
@@ -381,7 +327,8 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
     name_trees(tree, n, parent, {key_a, end_a});
     grid_barrier(&control->arrived);
 
-    Rounds work{control, 0, 1, parent, {key_a, end_a}, {key_b, end_b}, list, other};
+    Rounds<StripEdge, BestEdges> work{&control->arrived, control->queue, 0, 1, parent, {key_a, end_a}, {key_b, end_b},
+                                      list, other};
     for (int heavy = light == 0; heavy < 2 && now(&meetings->lost) == 0; ++heavy) {
         Listing listing{work.list, control->queue + work.slot, {work.best.key, 0, (I)-1}};
         if (heavy == 0) {
