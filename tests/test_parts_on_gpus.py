@@ -15,8 +15,14 @@ import pytest
 import algorithms as al
 from algorithms.fused.cuda import launches, out_of_core_msf
 from algorithms.fused.cuda import paths as one_gpu
-from algorithms.fused.parts import dealt as dealing
-from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, many_sources, paths_on_gpus
+from algorithms.fused.parts import (
+    balanced_relabelling,
+    forests_on_gpus,
+    gpus,
+    levels_on_gpus,
+    many_sources,
+    paths_on_gpus,
+)
 from algorithms.fused.parts.checkpoint import Saving
 from algorithms.fused.parts.many_sources import by_all
 from algorithms.shared.single_source import Exact, Until
@@ -191,22 +197,22 @@ def test_simulated_gpus_deal_the_vertices_of_uneven_strips(
 
     Those to which most edges lead come first.
     """
-    monkeypatch.setattr(dealing, "BLOCK", 32)
-    monkeypatch.setattr(dealing, "BLOCKS", 1)
-    monkeypatch.setattr(dealing, "assembled", lambda *strips: placed(assembled(*strips)))
+    monkeypatch.setattr(balanced_relabelling, "BLOCK", 32)
+    monkeypatch.setattr(balanced_relabelling, "BLOCKS", 1)
+    monkeypatch.setattr(balanced_relabelling, "assembled", lambda *strips: placed(assembled(*strips)))
     A = known_symmetric(extract(rmat_both_ways(10, dtype=np.int32, high=9), np.arange(1001), np.arange(1001)))
     with simulated(count):
         P = spread_with_facts(A, count)
         team: Any = gpus.team_of(P)
-        deal = dealing.deal_of(P, team)
-        assert deal is not None
-        numbers = np.array([deal.number(v) for v in range(1001)])
+        relabelling = balanced_relabelling.relabelling_of(P, team)
+        assert relabelling is not None
+        numbers = np.array([relabelling.number(v) for v in range(1001)])
         np.testing.assert_array_equal(np.sort(numbers), np.arange(1001))
-        for start, stop in itertools.pairwise(deal.starts):
+        for start, stop in itertools.pairwise(relabelling.starts):
             entering = A.lengths(1)[np.argsort(numbers)[start:stop]]
             assert (np.diff(np.ceil(np.log2(entering + 1))) <= 0).all()
-        entries = [member.rows.nnz for member in dealing.dealt(P, deal).members]
-        assert max(np.diff(deal.starts)) <= min(np.diff(deal.starts)) + 4 * dealing.BLOCK
+        entries = [member.rows.nnz for member in balanced_relabelling.relabelled(P, relabelling).members]
+        assert max(np.diff(relabelling.starts)) <= min(np.diff(relabelling.starts)) + 4 * balanced_relabelling.BLOCK
         assert max(entries) < 1.3 * min(entries)
         found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, None), None))
         near = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, 77), None))
@@ -234,9 +240,9 @@ def test_simulated_gpus_deal_the_vertices_of_strips_of_which_some_are_empty(
     values: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few rows have all entries."""
-    monkeypatch.setattr(dealing, "BLOCK", 32)
-    monkeypatch.setattr(dealing, "BLOCKS", 1)
-    monkeypatch.setattr(dealing, "assembled", lambda *strips: placed(assembled(*strips)))
+    monkeypatch.setattr(balanced_relabelling, "BLOCK", 32)
+    monkeypatch.setattr(balanced_relabelling, "BLOCKS", 1)
+    monkeypatch.setattr(balanced_relabelling, "assembled", lambda *strips: placed(assembled(*strips)))
     n, hubs = 161, 20
     ones = np.ones(hubs * n, np.int32)
     B = from_edges(np.repeat(np.arange(hubs), n), np.tile(np.arange(n), hubs), ones, shape=n)
@@ -246,9 +252,9 @@ def test_simulated_gpus_deal_the_vertices_of_strips_of_which_some_are_empty(
         P = spread(A, 4)
         assert P.starts == (0, 32, 32, 32, n)
         team: Any = gpus.team_of(P)
-        deal = dealing.deal_of(P, team)
-        assert deal is not None
-        rows = [member.rows for member in dealing.dealt(P, deal).members]
+        relabelling = balanced_relabelling.relabelling_of(P, team)
+        assert relabelling is not None
+        rows = [member.rows for member in balanced_relabelling.relabelled(P, relabelling).members]
         found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
     assert sum(each.nnz for each in rows) == A.nnz
     assert values == "one each" or all(0 in each.values.strides for each in rows if each.nnz > 1)
@@ -579,8 +585,8 @@ def test_vertices_of_uneven_strips_are_dealt_to_two_gpus(
     dtype: Any, pair: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also with a last block that is short."""
-    monkeypatch.setattr(dealing, "BLOCK", 32)
-    monkeypatch.setattr(dealing, "BLOCKS", 1)
+    monkeypatch.setattr(balanced_relabelling, "BLOCK", 32)
+    monkeypatch.setattr(balanced_relabelling, "BLOCKS", 1)
     A: Any = extract(rmat(11, dtype=np.dtype(dtype), high=9), np.arange(2011), np.arange(2011))
     P = A.to(device=pair)
     assert P.starts[1] < 800

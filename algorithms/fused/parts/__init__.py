@@ -1,5 +1,5 @@
 """Algorithms on matrices in parts: each process works on its own rows as far as it gets, and then they exchange."""
 
-from . import cells
+from . import register
 
-__all__ = ["cells"]
+__all__ = ["register"]

@@ -113,8 +113,10 @@ def levels_by_one(A: Partitioned, sources: list[int], rows: Any, *how: Any) -> A
     return None
 
 
-def trees(A: Partitioned, sources: list[int], distances: Any, parents: Any, s: Semiring) -> Any:
+def trees(A: Partitioned, sources: list[int], rows: Any, s: Semiring) -> Any:
     """Fill the rows of parents: each one finds those of its share of the sources."""
+
+    distances, parents = rows
 
     def solve(B: CSR, few: list[int], own: tuple[Any, ...], which: slice) -> None:
         fill_trees(B, few, (brought(distances[which], B.place), *own), s)

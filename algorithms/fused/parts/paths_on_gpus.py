@@ -23,8 +23,8 @@ from ..cuda import kernels
 from ..cuda import paths as one_gpu
 from ..cuda.layouts import StripControl
 from ..cuda.paths import WIDE_FEW, Schedule, step_of, wide_buckets
+from .balanced_relabelling import Relabelling, relabelled, relabelling_of
 from .checkpoint import Saving, saves
-from .dealt import Deal, deal_of, dealt
 from .gpus import Member, Pauses, Team, team_of
 from .many_sources import alone
 
@@ -35,7 +35,7 @@ EVERY = 64
 """Steps after which a search that is saved comes back to the host."""
 
 
-def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
+def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any = None) -> Any:
     """Distances from `source`, on the first GPU."""
     rows: Any = compressed(A, 0)
     team, gains = team_of(rows), gains_by_length(A, s)
@@ -50,11 +50,12 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     zero, how = s.zero(A.dtype), schedule(rows, s, delta)
     target = -1 if until.target is None else until.target
     start = source
-    if (deal := deal_of(rows, team)) is not None:
-        team, start, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
+    if (numbers := relabelling_of(rows, team)) is not None:
+        team, start = relabelled(rows, numbers), numbers.number(source)
+        target = numbers.number(target) if target >= 0 else -1
     run = Run(team, rows.nrows, s, A.dtype, how)
     run.begin(start)
-    saved = Saved(run, rows, source, deal) if is_saved else None
+    saved = Saved(run, rows, source, numbers) if is_saved else None
     limit = zero if until.limit is None else A.dtype.type(until.limit)
     states = run.finish(limit, target, gains, saved)
     done = bool(states[0][0] >> np.uint64(32))  # on all of them
@@ -68,9 +69,9 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
     if saved is not None:
         saved.forget()
-    if deal is not None:
+    if numbers is not None:
         with team.home.scope():
-            d = deal.in_order(d)
+            d = numbers.in_order(d)
     if gains and at_the_end(reduce(d, s.add), s):
         return Declined("a distance is at the end of the range, as it would be after a cycle")
     saturated = any(rows.of_each(any(each["saturated"] for each in told)))
@@ -191,13 +192,13 @@ class Saved(Pauses):
     all vertices that have a distance.
     """
 
-    def __init__(self, run: Run, A: Partitioned, source: int, deal: Deal | None) -> None:
-        """A, source: by the numbers of vertices that are saved; the run has those of the deal, if there is one."""
+    def __init__(self, run: Run, A: Partitioned, source: int, numbers: Relabelling | None) -> None:
+        """A, source: by the numbers of vertices that are saved; the run has those of the relabelling, if there is one."""
         super().__init__(EVERY)
-        self.run, self.deal, begun = run, deal, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
+        self.run, self.numbers, begun = run, numbers, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
         begun[source] = run.s.unit(A.dtype)
         self.saving = Saving(A, source, run.s, begun)
-        run.go_on_from(begun if deal is None else deal.renumbered(begun))
+        run.go_on_from(begun if numbers is None else numbers.renumbered(begun))
 
     def due(self) -> bool:
         return self.saving.due()
@@ -207,7 +208,7 @@ class Saved(Pauses):
         own = [d[member.range] for d, member in zip(self.run.d, team.members, strict=True)]
         d = team.whole("checkpoint", own)
         with team.home.scope():
-            self.saving.look(to_device(d if self.deal is None else self.deal.in_order(d), "cpu"))
+            self.saving.look(to_device(d if self.numbers is None else self.numbers.in_order(d), "cpu"))
 
     def forget(self) -> None:
         self.saving.forget()

@@ -38,7 +38,7 @@ ROOM, ROOM_A_VERTEX = 40, 40
 
 
 @dataclass(frozen=True, eq=False)
-class Deal:
+class Relabelling:
     """Who gets which vertices.
 
     numbers: (n,) on the first GPU, the new number of each vertex.  starts: of each GPU its first new number, and n.
@@ -66,14 +66,14 @@ class Deal:
         return x.take(self.numbers)
 
 
-DEAL: Fact[Deal | None] = Fact("who gets which vertices")
-DEALT: Fact[Partitioned] = Fact("the matrix with its vertices dealt to GPUs")
+RELABELLING: Fact[Relabelling | None] = Fact("who gets which vertices")
+RELABELLED: Fact[Partitioned] = Fact("the matrix with its vertices dealt to GPUs")
 
 
-def deal_of(A: Partitioned, team: Team) -> Deal | None:
+def relabelling_of(A: Partitioned, team: Team) -> Relabelling | None:
     """Who gets which vertices, where strips are uneven; else, and without room, None. A: by rows."""
 
-    def find() -> Deal | None:
+    def find() -> Relabelling | None:
         largest, n = int(max(np.diff(team.starts))), A.nrows
         if A.group.size > 1 or n < BLOCKS * BLOCK * team.count or largest * team.count <= UNEVEN * n:
             return None
@@ -82,18 +82,18 @@ def deal_of(A: Partitioned, team: Team) -> Deal | None:
         if any(room is not None and room < needed for room in rooms):
             return None
         known = A.keeps(LENGTHS, 1)
-        deal = made_deal(A.lengths(0), A.lengths(1), team)
+        relabelling = new_relabelling(A.lengths(0), A.lengths(1), team)
         if not known:
             A.take(LENGTHS, 1)
-        return deal
+        return relabelling
 
-    deal = A.keep(DEAL, find)
-    if deal is not None:
+    relabelling = A.keep(RELABELLING, find)
+    if relabelling is not None:
         details(strips="dealt in groups of vertices, in a second matrix")
-    return deal
+    return relabelling
 
 
-def made_deal(leaving: Any, entering: Any, team: Team) -> Deal:
+def new_relabelling(leaving: Any, entering: Any, team: Team) -> Relabelling:
     """By the edges that leave each vertex, and those that lead to it, on the first GPU."""
     n, front = team.n, BLOCKS * BLOCK
     cuts = np.concatenate([np.arange(0, front, WORD), np.arange(front, n, BLOCK), [n]])
@@ -101,15 +101,15 @@ def made_deal(leaving: Any, entering: Any, team: Team) -> Deal:
         cp, index = cupy(), team.members[0].rows.indices.dtype
         order = cp.argsort(-cp.ceil(cp.log2(entering + 1)), kind="stable")
         entries = np.diff(to_device(cp.cumsum(leaving[order])[cp.asarray(cuts[1:] - 1)], "cpu"), prepend=0)
-        first, starts = dealt_by(entries, np.diff(cuts), team.count)
+        first, starts = balanced(entries, np.diff(cuts), team.count)
         numbers = cp.empty(n, index)
         numbers[order] = cp.arange(n, dtype=index) + cp.asarray(
             np.repeat(first - cuts[:-1], np.diff(cuts)).astype(index)
         )
-    return Deal(numbers, starts)
+    return Relabelling(numbers, starts)
 
 
-def dealt_by(entries: np.ndarray, sizes: np.ndarray, count: int) -> tuple[np.ndarray, tuple[int, ...]]:
+def balanced(entries: np.ndarray, sizes: np.ndarray, count: int) -> tuple[np.ndarray, tuple[int, ...]]:
     """About as many vertices to each of so many GPUs; the last block, whose size is any, to the last GPU.
 
     entries, sizes: of each block.  Returns (the new number of each one's first vertex, that of each GPU's, and n).
@@ -128,27 +128,27 @@ def dealt_by(entries: np.ndarray, sizes: np.ndarray, count: int) -> tuple[np.nda
     return first, tuple(starts)
 
 
-def dealt(A: Partitioned, deal: Deal) -> Team:
+def relabelled(A: Partitioned, relabelling: Relabelling) -> Team:
     """The GPUs with the rows that are dealt to them, whose columns have their new numbers and are not sorted."""
     source: Any = team_of(A)
 
     def make() -> Partitioned:
         with source.home.scope():
-            vertices = cupy().empty_like(deal.numbers)  # by their new numbers
-            vertices[deal.numbers] = cupy().arange(source.n, dtype=vertices.dtype)
-        parts = [rows_of(member, source, deal, vertices) for member in source.members]
-        return assembled(A.group, parts, deal.starts, 0, A.shape)
+            vertices = cupy().empty_like(relabelling.numbers)  # by their new numbers
+            vertices[relabelling.numbers] = cupy().arange(source.n, dtype=vertices.dtype)
+        parts = [rows_of(member, source, relabelling, vertices) for member in source.members]
+        return assembled(A.group, parts, relabelling.starts, 0, A.shape)
 
-    found: Any = team_of(A.keep(DEALT, make))
+    found: Any = team_of(A.keep(RELABELLED, make))
     return found
 
 
-def rows_of(member: Member, source: Team, deal: Deal, vertices: Any) -> CSR:
+def rows_of(member: Member, source: Team, relabelling: Relabelling, vertices: Any) -> CSR:
     """The rows of all strips that are dealt to a GPU.  vertices: the old numbers by the new ones."""
-    start, stop = deal.starts[member.number : member.number + 2]
+    start, stop = relabelling.starts[member.number : member.number + 2]
     pieces = []
     for each in source.members:
-        own, numbers = (to_peer(x, each.place) for x in (vertices[start:stop], deal.numbers))
+        own, numbers = (to_peer(x, each.place) for x in (vertices[start:stop], relabelling.numbers))
         with each.place.scope():
             piece = taken(each, own, numbers)
         pieces.append([to_peer(x, member.place) for x in piece])
