@@ -27,7 +27,7 @@ template <> struct PairOf<8> { using type = ulonglong2; };
 // D, and what has improved. Of a word, bit i is of a lane's first source, and bit 32 + i of its second.
 // WIDTH: of a row, 32 or 64. A warp's lanes are those of one row, or of two rows at a time.
 template <int WIDTH> struct Rows {
-    static constexpr int LANES = WIDTH / PAIR, AT_A_TIME = 32 / LANES;
+    static constexpr int LANES = WIDTH / PAIR, ROWS_AT_A_TIME = 32 / LANES;
     T* d;
     Word* active;
 
@@ -40,7 +40,7 @@ template <int WIDTH> struct Rows {
     // Which lanes of the row say so. All of the warp take part.
     __device__ __forceinline__ unsigned int ballot(bool value) const {
         const unsigned int all = __ballot_sync(WARP, value);
-        return AT_A_TIME == 1 ? all : all >> (LANES * which()) & ((1u << (LANES % 32)) - 1);
+        return ROWS_AT_A_TIME == 1 ? all : all >> (LANES * which()) & ((1u << (LANES % 32)) - 1);
     }
 
     // What is in memory now, where the lane has a source; else nothing.
@@ -97,10 +97,10 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<
         if (threshold == ZERO) near = word;
         unsigned int some = __ballot_sync(WARP, word != near);
         while (some != 0) {
-            constexpr int AT_ONCE = 4;
-            int owner[AT_ONCE];
-            Pair value[AT_ONCE];
-            UNROLLED(j, AT_ONCE) {
+            constexpr int PER_LANE = 4;
+            int owner[PER_LANE];
+            Pair value[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 owner[j] = some != 0 ? __ffs(some) - 1 : -1;
                 some &= some - 1;
                 const Word here = owner[j] < 0 ? 0 : from_lane(word, owner[j]);
@@ -109,7 +109,7 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<
                 UNROLLED(h, PAIR)
                     if (!has_bit(here, h)) value[j].of[h] = ZERO;
             }
-            UNROLLED(j, AT_ONCE) {
+            UNROLLED(j, PER_LANE) {
                 Word found = 0;
                 UNROLLED(h, PAIR) {
                     const T here = value[j].of[h];
@@ -127,11 +127,11 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<
             start = indptr[v];
             degree = indptr[v + 1] - start;
         }
-        const unsigned int wanted = degree > 0 ? (unsigned int)((degree - 1) / BATCH_CUT + 1) : 0;
+        const unsigned int wanted = degree > 0 ? (unsigned int)((degree - 1) / BATCH_PIECE_LENGTH + 1) : 0;
         Places place = reserve(wanted, (unsigned int)degree, counter);
         for (unsigned int i = 0; i < wanted; ++i) {
-            const I rest = degree - (I)i * BATCH_CUT;
-            pieces[place.first + i] = {near, (I)v, start + (I)i * BATCH_CUT, rest < BATCH_CUT ? rest : BATCH_CUT};
+            const I rest = degree - (I)i * BATCH_PIECE_LENGTH;
+            pieces[place.first + i] = {near, (I)v, start + (I)i * BATCH_PIECE_LENGTH, rest < BATCH_PIECE_LENGTH ? rest : BATCH_PIECE_LENGTH};
         }
     }
     return left;
@@ -169,7 +169,7 @@ __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturate
 template <int WIDTH>
 __device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& rows, const BatchPiece& piece, T bound,
                                             T& nearest, bool& saturated) {
-    constexpr int AT_ONCE = 4, step = Rows<WIDTH>::AT_A_TIME;
+    constexpr int PER_LANE = 4, step = Rows<WIDTH>::ROWS_AT_A_TIME;
     const Pair from = rows.current(piece.vertex, among(lanes_of(piece.near), rows.lane()));
     const bool offers = from.reached();
     for (I at = 0; at < piece.length; at += 32) {
@@ -177,14 +177,14 @@ __device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& r
         const I place = piece.start + at + (lane_number() < count ? lane_number() : 0);
         const I end = g.indices[place];
         const T weight = g.values[place * g.step];
-        for (int i = rows.which(); i - rows.which() < count; i += AT_ONCE * step) {
-            I x[AT_ONCE];
-            Pair seen[AT_ONCE];
-            UNROLLED(j, AT_ONCE) {
+        for (int i = rows.which(); i - rows.which() < count; i += PER_LANE * step) {
+            I x[PER_LANE];
+            Pair seen[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 x[j] = from_lane(end, (i + j * step) & 31);
                 seen[j] = rows.seen(x[j], offers && i + j * step < count);
             }
-            UNROLLED(j, AT_ONCE) {
+            UNROLLED(j, PER_LANE) {
                 const T w = from_lane(weight, (i + j * step) & 31);
                 Pair offered{ZERO, ZERO};
                 if (i + j * step < count) offered = along(w, from, saturated);
@@ -203,19 +203,19 @@ __device__ __forceinline__ void settle(const Rows<WIDTH>& rows, I v, const Pair&
 }
 
 // D_v ⊕= D_u ⊗ a_uv along all edges whose u is in the frontier, from whichever source: what is relaxed too early does no
-// harm. A warp takes PULLED edges at a time, of as many columns as they are.
+// harm. A warp takes PULLED_EDGES edges at a time, of as many columns as they are.
 template <int WIDTH>
 __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows<WIDTH>& rows, const Word* frontier,
                                          T bound, T& nearest, bool& saturated) {
-    constexpr int AT_ONCE = 4, PULLED = 128;
+    constexpr int PER_LANE = 4, PULLED_EDGES = 128;
     const long long nnz = g.indptr[n], warps = thread_count() / 32;
     const auto start_of = [&](I v) { return g.indptr[v]; };
-    for (long long tile = thread_number() / 32; tile * PULLED < nnz; tile += warps) {
-        const long long last = min((tile + 1) * PULLED, nnz);
+    for (long long tile = thread_number() / 32; tile * PULLED_EDGES < nnz; tile += warps) {
+        const long long last = min((tile + 1) * PULLED_EDGES, nnz);
         I window = 0, upto = 0;  // 32 columns, and where the lane's ends
         I current = -1;
         Pair best{ZERO, ZERO};
-        for (long long at = tile * PULLED; at < last; at += 32) {
+        for (long long at = tile * PULLED_EDGES; at < last; at += 32) {
             const long long e = at + lane_number();
             I column = e < last ? -1 : 0;
             for (unsigned int left; (left = __ballot_sync(WARP, column < 0)) != 0;) {
@@ -235,11 +235,11 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
             const T weight = e < last ? g.values[e * g.step] : ZERO;
             const unsigned int near = e < last ? lanes_of(frontier[end]) : 0;
             for (unsigned int some = __ballot_sync(WARP, near != 0); some != 0;) {
-                int edge[AT_ONCE];
-                Pair from[AT_ONCE];
-                UNROLLED(j, AT_ONCE) {
+                int edge[PER_LANE];
+                Pair from[PER_LANE];
+                UNROLLED(j, PER_LANE) {
                     edge[j] = -1;
-                    for (int row = 0; row < Rows<WIDTH>::AT_A_TIME; ++row) {
+                    for (int row = 0; row < Rows<WIDTH>::ROWS_AT_A_TIME; ++row) {
                         if (row == rows.which() && some != 0) edge[j] = __ffs(some) - 1;
                         some &= some - 1;
                     }
@@ -247,7 +247,7 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
                     const I u = from_lane(end, edge[j] & 31);
                     from[j] = rows.seen(u, edge[j] >= 0 && among(lanes, rows.lane()));
                 }
-                UNROLLED(j, AT_ONCE) {
+                UNROLLED(j, PER_LANE) {
                     if (!__any_sync(WARP, edge[j] >= 0)) break;
                     const I there = from_lane(column, edge[j] & 31), own = edge[j] < 0 ? current : there;
                     if (__any_sync(WARP, own != current)) {

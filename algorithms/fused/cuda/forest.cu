@@ -40,7 +40,7 @@ struct Offers {
 
 // Offer every edge to its row's vertex. The key has the place in that row.  first: the vertex of the first row.
 template <class Columns> struct Lightest {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     Columns columns;
     const int* weights;
     I step;
@@ -50,30 +50,30 @@ template <class Columns> struct Lightest {
 
     __device__ __forceinline__ void row(I v, bool) { u = first + v; }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        int w[AT_ONCE];
+        I x[PER_LANE];
+        int w[PER_LANE];
         load(place, inside, x, w);
         offer_all(owner, place, inside, x, w);
     }
     __device__ __forceinline__ void load(const I* place, const bool* inside, I* x, int* w) const {
-        UNROLLED(j, AT_ONCE) {
+        UNROLLED(j, PER_LANE) {
             x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             w[j] = inside[j] ? weights[place[j] * step] : 0;
         }
     }
     __device__ __forceinline__ void offer_all(const int* owner, const I* place, const bool* inside, const I* x,
                                               const int* w) const {
-        if (from_lane(owner[0], 0) == from_lane(owner[AT_ONCE - 1], 31)) {  // all are of one row, as most edges are
+        if (from_lane(owner[0], 0) == from_lane(owner[PER_LANE - 1], 31)) {  // all are of one row, as most edges are
             const I own = from_lane(u, owner[0]);
             unsigned long long least = ~0ull;
-            UNROLLED(j, AT_ONCE)
+            UNROLLED(j, PER_LANE)
                 if (inside[j] && x[j] != own)
                     least = min(least, (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j]);
             least = least_of_warp(least);
             if (lane_number() == 0 && least != ~0ull) offer(best + (own - first), least);
             return;
         }
-        UNROLLED(j, AT_ONCE) {
+        UNROLLED(j, PER_LANE) {
             const I own = from_lane(u, owner[j]);
             unsigned long long key = ~0ull;
             if (inside[j] && x[j] != own) key = (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j];
@@ -92,7 +92,7 @@ template <class Columns> struct Lightest {
 
 // List the edges u < v whose trees differ, of weights on one side of the threshold.
 template <class Columns> struct ListBetween {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     Columns columns;
     const int* weights;
     I step;
@@ -109,26 +109,26 @@ template <class Columns> struct ListBetween {
         of_u = tree[v];
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
-        unsigned int w[AT_ONCE];
-        bool wanted[AT_ONCE];
-        UNROLLED(j, AT_ONCE) {
+        I x[PER_LANE], a[PER_LANE], b[PER_LANE];
+        unsigned int w[PER_LANE];
+        bool wanted[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             const I own = from_lane(u, owner[j]);
             a[j] = from_lane(of_u, owner[j]);
             x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             wanted[j] = inside[j] && own < x[j];
         }
         // Light edges are few: their weights first. Heavy ones between different trees are few: the trees first.
-        UNROLLED(j, AT_ONCE) {
+        UNROLLED(j, PER_LANE) {
             w[j] = wanted[j] && !heavy ? ordinal(weights[place[j] * step], real) : 0;
             b[j] = wanted[j] && heavy ? tree[x[j]] : 0;
         }
-        UNROLLED(j, AT_ONCE) {
+        UNROLLED(j, PER_LANE) {
             wanted[j] = wanted[j] && (heavy ? a[j] != b[j] : w[j] < threshold);
             if (heavy) w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             else b[j] = wanted[j] ? tree[x[j]] : 0;
         }
-        UNROLLED(j, AT_ONCE) wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
+        UNROLLED(j, PER_LANE) wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
         append(wanted, counter, [&](int j, unsigned long long at) {
             const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
             list[at] = {a[j], b[j], key};
@@ -261,11 +261,11 @@ __device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived
             const auto start = [=](I f) { return (long long)indptr[f]; };
             const I row = last_at_most(start, n, warps_first), last_row = last_at_most(start, n, warps_last);
             const unsigned long long of_warp = from_lane(place, 0);
-            constexpr int AT_ONCE = 2;
-            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
-                I entry[AT_ONCE], low[AT_ONCE], end[AT_ONCE];
-                int weight[AT_ONCE];
-                UNROLLED(j, AT_ONCE) {
+            constexpr int PER_LANE = 2;
+            each_bit<PER_LANE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
+                I entry[PER_LANE], low[PER_LANE], end[PER_LANE];
+                int weight[PER_LANE];
+                UNROLLED(j, PER_LANE) {
                     entry[j] = (I)(warps_first + owner[j] * 32 + bit[j]);
                     end[j] = inside[j] ? columns[entry[j]] : 0;
                     weight[j] = inside[j] ? weights[entry[j] * step] : 0;
@@ -275,7 +275,7 @@ __device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived
                         (indptr[middle] <= entry[j] ? low[j] : high) = middle;
                     }
                 }
-                UNROLLED(j, AT_ONCE) {
+                UNROLLED(j, PER_LANE) {
                     if (!inside[j]) continue;
                     const unsigned long long at = of_warp + number[j];
                     places[at] = entry[j];

@@ -128,10 +128,10 @@ VARIANTS = {
 }
 """What tells apart the kinds of unit that have the same files."""
 
-MOST_BLOCKS = 1024
+MAX_BLOCKS = 1024
 """Blocks of a persistent kernel."""
 
-MOST_ENTRIES = 2**32 - 1
+MAX_ENTRIES = 2**32 - 1
 """Edges and vertices of a frontier are counted in 32 bits."""
 
 NULL = np.uint64(0)
@@ -140,7 +140,7 @@ NULL = np.uint64(0)
 PLAIN_THREADS = 256
 """Threads of a block of the kernels without a barrier."""
 
-STEPS = 8192
+STEPS_PER_LAUNCH = 8192
 """Steps of a launch, about 50 ms, after which the host may be interrupted."""
 
 
@@ -174,7 +174,7 @@ class Launches:
     every: steps of a launch.  progress: called after each launch with the steps so far.
     """
 
-    every: int = STEPS
+    every: int = STEPS_PER_LAUNCH
     progress: Callable[[int], None] | None = None
 
 
@@ -187,7 +187,7 @@ _launches: ContextVar[Launches] = ContextVar("launches", default=EVERY_SO_OFTEN)
 
 
 @contextmanager
-def launches(every: int = STEPS, progress: Callable[[int], None] | None = None) -> Iterator[None]:
+def launches(every: int = STEPS_PER_LAUNCH, progress: Callable[[int], None] | None = None) -> Iterator[None]:
     """Let persistent kernels within the block come back to the host after `every` steps, and tell `progress` of it.
 
     For a display whose watchdog ends long kernels, for Ctrl-C, and to show that something happens.
@@ -222,7 +222,7 @@ class Kernels:
         self._get(name, False)((self.plain_blocks(things, threads),), (threads,), arguments)
 
     def persistent(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
-        """Launch a kernel with barriers on as many multiprocessors as there is work for, at most MOST_BLOCKS blocks."""
+        """Launch a kernel with barriers on as many multiprocessors as there is work for, at most MAX_BLOCKS blocks."""
         threads, _ = SHAPES[self.kind][name]
         self._get(name, True)((self.persistent_blocks(name, things),), (threads,), arguments)
 
@@ -233,7 +233,7 @@ class Kernels:
     def persistent_blocks(self, name: str, things: int) -> int:
         """Blocks of a kernel with barriers."""
         threads, each = SHAPES[self.kind][name]
-        return min(max(things // threads, 1), each * self._multiprocessors, MOST_BLOCKS)
+        return min(max(things // threads, 1), each * self._multiprocessors, MAX_BLOCKS)
 
     def stepwise(
         self,
@@ -277,7 +277,7 @@ class Kernels:
 
 def too_large(A: Any) -> Declined | None:
     """The refusal of a matrix whose edges kernels cannot count; None for any other."""
-    if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
+    if A.nnz <= MAX_ENTRIES and A.nrows <= MAX_ENTRIES // 2:
         return None
     return Declined(f"it counts edges in 32 bits, and there are {A.nnz:,}")
 

@@ -75,7 +75,7 @@ struct Sieve {
 };
 
 struct Collect {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     Columns columns;
     Weights weights;
     int which;  // ALL_ENTRIES, UPPER or EVERY_OTHER
@@ -94,18 +94,18 @@ struct Collect {
         of_u = sieve.level[u];
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE], own[AT_ONCE];
-        unsigned long long w[AT_ONCE];
-        unsigned char level[AT_ONCE], of_x[AT_ONCE];
-        bool wanted[AT_ONCE], minus[AT_ONCE];
-        UNROLLED(j, AT_ONCE) {
+        I x[PER_LANE], own[PER_LANE];
+        unsigned long long w[PER_LANE];
+        unsigned char level[PER_LANE], of_x[PER_LANE];
+        bool wanted[PER_LANE], minus[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             own[j] = from_lane(u, owner[j]);
             level[j] = (unsigned char)from_lane((int)of_u, owner[j]);
             x[j] = inside[j] ? columns.streamed(place[j]) : own[j];
             minus[j] = false;
             w[j] = inside[j] ? weights.at(place[j], minus[j]) : 0;
         }
-        UNROLLED(j, AT_ONCE) {
+        UNROLLED(j, PER_LANE) {
             wanted[j] = x[j] != own[j] && (which == ALL_ENTRIES || (own[j] < x[j]) != (which == EVERY_OTHER && ((own[j] ^ x[j]) & 1)));
             const I low = own[j] < x[j] ? own[j] : x[j], high = own[j] < x[j] ? x[j] : own[j];
             if (balanced && x[j] != own[j]) {
@@ -120,7 +120,7 @@ struct Collect {
             own[j] = low;
             x[j] = high;
         }
-        UNROLLED(j, AT_ONCE) {
+        UNROLLED(j, PER_LANE) {
             if (of_x[j] != NEVER && w[j] > sieve.weights[of_x[j]]) wanted[j] = false;
             if (wanted[j] && w[j] > sieve.threshold && sieve.tree[own[j]] == sieve.tree[x[j]]) wanted[j] = false;
         }
@@ -156,7 +156,7 @@ extern "C" __global__ void start_stream(StreamControl* control, long long n, I* 
     }
 }
 
-constexpr int OPENED = 4;  // edges that a lane looks at together
+constexpr int EDGES_PER_LANE = 4;  // edges that a lane looks at together
 
 // Keys of edges, in their order: a weight as a number of few bits, and as much of the two ends as fits.
 struct Keys {
@@ -201,13 +201,13 @@ struct Listed {
     // The roots of the asked vertices' trees now. No trees are joined meanwhile.
     __device__ __forceinline__ void look_up(const I* v, const bool* asks, I* root) const {
         if (fresh) {
-            UNROLLED(j, OPENED) root[j] = v[j];
+            UNROLLED(j, EDGES_PER_LANE) root[j] = v[j];
             return;
         }
-        I before[OPENED];
-        UNROLLED(j, OPENED) before[j] = asks[j] ? tree[v[j]] : 0;
-        UNROLLED(j, OPENED) root[j] = asks[j] ? parent[before[j]] : 0;
-        UNROLLED(j, OPENED) {
+        I before[EDGES_PER_LANE];
+        UNROLLED(j, EDGES_PER_LANE) before[j] = asks[j] ? tree[v[j]] : 0;
+        UNROLLED(j, EDGES_PER_LANE) root[j] = asks[j] ? parent[before[j]] : 0;
+        UNROLLED(j, EDGES_PER_LANE) {
             if (!asks[j] || root[j] == before[j]) continue;
             root[j] = root_of(parent, root[j]);
             tree[v[j]] = root[j];
@@ -240,33 +240,33 @@ __device__ __forceinline__ void look_at_weights(StreamControl* control, const Ed
 __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned int* from, long long first, long long count,
                                            unsigned long long threshold, bool heavy, unsigned int* to,
                                            unsigned long long* counter) {
-    for (long long base = first + thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
-        unsigned int at[OPENED];
-        I u[OPENED], v[OPENED];
-        unsigned long long key[OPENED];
-        bool open[OPENED];
-        UNROLLED(j, OPENED) {
+    for (long long base = first + thread_number() / 32 * 32 * EDGES_PER_LANE; base < count; base += thread_count() * EDGES_PER_LANE) {
+        unsigned int at[EDGES_PER_LANE];
+        I u[EDGES_PER_LANE], v[EDGES_PER_LANE];
+        unsigned long long key[EDGES_PER_LANE];
+        bool open[EDGES_PER_LANE];
+        UNROLLED(j, EDGES_PER_LANE) {
             const long long i = base + 32 * j + lane_number();
             open[j] = i < count;
             at[j] = open[j] && from != nullptr ? from[i] : (unsigned int)i;
         }
-        UNROLLED(j, OPENED) {
+        UNROLLED(j, EDGES_PER_LANE) {
             const Edge edge = open[j] ? edges.list[at[j]] : Edge{0, 0, 0};
             if (from == nullptr) open[j] = open[j] && (edge.weight > threshold) == heavy;
             key[j] = edges.keys.of(edge);
             u[j] = edge.u;
             v[j] = end_of(edge.v);
         }
-        I a[OPENED], b[OPENED];
+        I a[EDGES_PER_LANE], b[EDGES_PER_LANE];
         edges.look_up(u, open, a);
         edges.look_up(v, open, b);
-        unsigned long long of_a[OPENED], of_b[OPENED];
-        UNROLLED(j, OPENED) {
+        unsigned long long of_a[EDGES_PER_LANE], of_b[EDGES_PER_LANE];
+        UNROLLED(j, EDGES_PER_LANE) {
             open[j] = open[j] && a[j] != b[j];
             of_a[j] = open[j] ? now(edges.best + a[j]) : 0;
             of_b[j] = open[j] ? now(edges.best + b[j]) : 0;
         }
-        UNROLLED(j, OPENED) {
+        UNROLLED(j, EDGES_PER_LANE) {
             if (key[j] < of_a[j]) atomicMin(edges.best + a[j], key[j]);
             if (key[j] < of_b[j]) atomicMin(edges.best + b[j], key[j]);
         }
@@ -277,17 +277,17 @@ __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned i
 // Every tree takes the edge whose whole key is its best. Nothing is offered `then` to what may be a tree in the next round.
 __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigned int* from, long long count,
                                               unsigned long long* then, unsigned int* chosen) {
-    for (long long base = thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
-        unsigned int at[OPENED];
-        I a[OPENED], b[OPENED];
-        bool taken[OPENED];
-        unsigned long long key[OPENED];
-        UNROLLED(j, OPENED) {
+    for (long long base = thread_number() / 32 * 32 * EDGES_PER_LANE; base < count; base += thread_count() * EDGES_PER_LANE) {
+        unsigned int at[EDGES_PER_LANE];
+        I a[EDGES_PER_LANE], b[EDGES_PER_LANE];
+        bool taken[EDGES_PER_LANE];
+        unsigned long long key[EDGES_PER_LANE];
+        UNROLLED(j, EDGES_PER_LANE) {
             const long long i = base + 32 * j + lane_number();
             taken[j] = i < count;
             at[j] = taken[j] ? from[i] : 0;
         }
-        UNROLLED(j, OPENED) {
+        UNROLLED(j, EDGES_PER_LANE) {
             a[j] = b[j] = 0;
             key[j] = 0;
             if (!taken[j]) continue;
@@ -296,9 +296,9 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
             a[j] = edges.fresh ? edge.u : edges.tree[edge.u];
             b[j] = edges.fresh ? end_of(edge.v) : edges.tree[end_of(edge.v)];
         }
-        UNROLLED(j, OPENED)
+        UNROLLED(j, EDGES_PER_LANE)
             taken[j] = taken[j] && (edges.best[a[j]] == key[j] || edges.best[b[j]] == key[j]);
-        UNROLLED(j, OPENED) {
+        UNROLLED(j, EDGES_PER_LANE) {
             if (!taken[j]) continue;
             then[a[j]] = then[b[j]] = ~0ull;
             if (joined(edges.parent, a[j], b[j])) choose(chosen, at[j]);
@@ -310,10 +310,10 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
 __device__ __forceinline__ void find_candidates(const Listed& edges, const unsigned int* from, long long count,
                                                 unsigned long long* least, unsigned int* to,
                                                 unsigned long long* counter) {
-    for (long long base = thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
-        unsigned int at[OPENED];
-        bool best[OPENED];
-        UNROLLED(j, OPENED) {
+    for (long long base = thread_number() / 32 * 32 * EDGES_PER_LANE; base < count; base += thread_count() * EDGES_PER_LANE) {
+        unsigned int at[EDGES_PER_LANE];
+        bool best[EDGES_PER_LANE];
+        UNROLLED(j, EDGES_PER_LANE) {
             const long long i = base + 32 * j + lane_number();
             best[j] = false;
             at[j] = 0;
@@ -352,11 +352,11 @@ __device__ __forceinline__ void forget_offers(const Listed& edges, const unsigne
 // The chosen edges go to the list's beginning, a tile at a time: it has been read before anything is written to it.
 __device__ __forceinline__ void keep_chosen(StreamControl* control, Edge* list, long long count,
                                             const unsigned int* chosen) {
-    for (long long tile = 0; tile < count; tile += thread_count() * OPENED) {
-        const long long base = tile + thread_number() / 32 * 32 * OPENED;
-        Edge edge[OPENED];
-        bool here[OPENED];
-        UNROLLED(j, OPENED) {
+    for (long long tile = 0; tile < count; tile += thread_count() * EDGES_PER_LANE) {
+        const long long base = tile + thread_number() / 32 * 32 * EDGES_PER_LANE;
+        Edge edge[EDGES_PER_LANE];
+        bool here[EDGES_PER_LANE];
+        UNROLLED(j, EDGES_PER_LANE) {
             const long long i = base + 32 * j + lane_number();
             here[j] = i < count && (now(chosen + i / 32) >> i % 32 & 1);
             edge[j] = here[j] ? list[i] : Edge{0, 0, 0};
@@ -446,16 +446,16 @@ extern "C" __global__ void __launch_bounds__(SIEVE_THREADS, SIEVE_BLOCKS)
         }
         grid_barrier(&control->arrived);
         const I giant = root_of(tree, core);
-        for (long long first = thread_number(); first < n; first += thread_count() * OPENED) {
-            I before[OPENED], root[OPENED];
-            bool asks[OPENED];
-            UNROLLED(j, OPENED) {
+        for (long long first = thread_number(); first < n; first += thread_count() * EDGES_PER_LANE) {
+            I before[EDGES_PER_LANE], root[EDGES_PER_LANE];
+            bool asks[EDGES_PER_LANE];
+            UNROLLED(j, EDGES_PER_LANE) {
                 const long long v = first + j * thread_count();
                 asks[j] = v < n && (k + 1 == count || level[v] == NEVER);
                 before[j] = asks[j] ? tree[v] : 0;
             }
-            UNROLLED(j, OPENED) root[j] = asks[j] ? tree[before[j]] : 0;
-            UNROLLED(j, OPENED) {
+            UNROLLED(j, EDGES_PER_LANE) root[j] = asks[j] ? tree[before[j]] : 0;
+            UNROLLED(j, EDGES_PER_LANE) {
                 const long long v = first + j * thread_count();
                 if (!asks[j]) continue;
                 if (root[j] != before[j]) tree[v] = root[j] = root_of(tree, root[j]);

@@ -14,7 +14,7 @@
 constexpr unsigned int WARP = 0xffffffffu;
 // Vertices that a thread looks at for each place in a list that its block asks for; entries of a row that it looks
 // through before its warp helps.
-[[maybe_unused]] constexpr int LOOKED_AT = 4, ALONE = 8;
+[[maybe_unused]] constexpr int VERTICES_PER_THREAD = 4, LANE_ENTRIES = 8;
 
 __device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
 __device__ __forceinline__ long long thread_count() { return gridDim.x * (long long)blockDim.x; }
@@ -131,12 +131,12 @@ __device__ __forceinline__ I place_of(const I* indptr, const Columns& columns, I
 //
 // rows: their numbers, or null for rows 0, 1, …  offsets: ascending, the number of edges in the rows before.  count: of
 // rows.  total: of edges.  work.row(v, has) is told each lane's row, and if it has edges; work.edges(owner, at, has)
-// gets, for Work::AT_ONCE edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp
+// gets, for Work::PER_LANE edges a lane, in which lane the edge's row is and where the edge lies in the matrix. All of the warp
 // take part.
 template <class Work>
 __device__ __forceinline__ void deal_part(const I* rows, const I* offsets, I count, I total, const I* indptr, I first,
                                           long long at, long long last, Work& work) {
-    constexpr int AT_ONCE = Work::AT_ONCE;
+    constexpr int PER_LANE = Work::PER_LANE;
     const int lane = lane_number();
     for (; at < last; first += 32) {
         const bool has = lane < count - first;
@@ -150,11 +150,11 @@ __device__ __forceinline__ void deal_part(const I* rows, const I* offsets, I cou
         const I shift = rows == nullptr ? 0 : indptr[v] - offset;
         work.row(v, has && end > begin);
         const long long stop = window_end < last ? (long long)window_end : last;
-        for (; at < stop; at += 32 * AT_ONCE) {
-            int owner[AT_ONCE];
-            I place[AT_ONCE];
-            bool inside[AT_ONCE];
-            UNROLLED(j, AT_ONCE) {
+        for (; at < stop; at += 32 * PER_LANE) {
+            int owner[PER_LANE];
+            I place[PER_LANE];
+            bool inside[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 const long long edge = at + 32 * j + lane;
                 inside[j] = edge < stop;
                 int low = 0;
@@ -247,19 +247,19 @@ __device__ __forceinline__ Places reserve(unsigned int wanted, unsigned int weig
     return {(unsigned int)place, (unsigned int)(place >> 32)};
 }
 
-// List the vertices that have a degree among AT_ONCE of each thread of a block, with the running sum of the degrees. All of
+// List the vertices that have a degree among PER_LANE of each thread of a block, with the running sum of the degrees. All of
 // the block take part.
-template <int AT_ONCE, class Vertex>
-__device__ __forceinline__ void list_with_degrees(const I (&degree)[AT_ONCE], const Vertex& vertex, I* rows, I* offsets,
+template <int PER_LANE, class Vertex>
+__device__ __forceinline__ void list_with_degrees(const I (&degree)[PER_LANE], const Vertex& vertex, I* rows, I* offsets,
                                                   unsigned long long* counter) {
     unsigned int wanted = 0, weight = 0;
-    UNROLLED(j, AT_ONCE) {
+    UNROLLED(j, PER_LANE) {
         wanted += degree[j] > 0;
         weight += (unsigned int)degree[j];
     }
     if (!__syncthreads_or(wanted > 0)) return;
     Places place = reserve(wanted, weight, counter);
-    UNROLLED(j, AT_ONCE) {
+    UNROLLED(j, PER_LANE) {
         if (degree[j] == 0) continue;
         rows[place.first] = (I)vertex(j);
         offsets[place.first++] = (I)place.weight;
@@ -272,11 +272,11 @@ __device__ __forceinline__ void list_with_degrees(const I (&degree)[AT_ONCE], co
 template <class Degree>
 __device__ __forceinline__ void list_vertices(long long n, const Degree& degree_of, I* rows, I* offsets,
                                               unsigned long long* counter) {
-    const long long tile = (long long)blockDim.x * LOOKED_AT;
+    const long long tile = (long long)blockDim.x * VERTICES_PER_THREAD;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
         const auto vertex = [=](int j) { return base + j * blockDim.x + threadIdx.x; };
-        I degree[LOOKED_AT];
-        UNROLLED(j, LOOKED_AT) degree[j] = degree_of(vertex(j));
+        I degree[VERTICES_PER_THREAD];
+        UNROLLED(j, VERTICES_PER_THREAD) degree[j] = degree_of(vertex(j));
         list_with_degrees(degree, vertex, rows, offsets, counter);
     }
 }
@@ -289,28 +289,28 @@ __device__ __forceinline__ unsigned long long places_for(unsigned int count, uns
 }
 
 // Likewise for the marked things of the lanes: put(j, place) for each.
-template <int AT_ONCE, class Put>
-__device__ __forceinline__ void append(const bool (&marked)[AT_ONCE], unsigned long long* counter, const Put& put) {
-    unsigned int all[AT_ONCE], count = 0;
-    UNROLLED(j, AT_ONCE) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
+template <int PER_LANE, class Put>
+__device__ __forceinline__ void append(const bool (&marked)[PER_LANE], unsigned long long* counter, const Put& put) {
+    unsigned int all[PER_LANE], count = 0;
+    UNROLLED(j, PER_LANE) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
     if (count == 0) return;
     unsigned long long base = places_for(count, counter);
-    UNROLLED(j, AT_ONCE) {
+    UNROLLED(j, PER_LANE) {
         if (marked[j]) put(j, base + __popc(all[j] & lanes_below()));
         base += __popc(all[j]);
     }
 }
 
 // visit(owner, bit, number, inside) for the bits of a warp's words: the lane that has the word, which bit, how many are
-// before it. Each lane has every 32nd, AT_ONCE together. All of the warp take part.
-template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(unsigned int bits, const Visit& visit) {
+// before it. Each lane has every 32nd, PER_LANE together. All of the warp take part.
+template <int PER_LANE, class Visit> __device__ __forceinline__ void each_bit(unsigned int bits, const Visit& visit) {
     const unsigned int upto = sum_up_to_lane((unsigned int)__popc(bits));
     const unsigned int total = from_lane(upto, 31), before = upto - __popc(bits);
-    for (unsigned int at = 0; at < total; at += 32 * AT_ONCE) {
-        int owner[AT_ONCE], bit[AT_ONCE];
-        unsigned int number[AT_ONCE];
-        bool inside[AT_ONCE];
-        UNROLLED(j, AT_ONCE) {
+    for (unsigned int at = 0; at < total; at += 32 * PER_LANE) {
+        int owner[PER_LANE], bit[PER_LANE];
+        unsigned int number[PER_LANE];
+        bool inside[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             number[j] = at + 32 * j + lane_number();
             inside[j] = number[j] < total;
             int low = 0;
@@ -359,7 +359,7 @@ __device__ __forceinline__ I first_in_row(const I* indptr, const J* indices, I v
     if (asks) {
         e = indptr[v];
         end = indptr[v + 1];
-        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && found < 0; ++e)
+        for (const I alone = end - e < LANE_ENTRIES ? end : e + LANE_ENTRIES; e < alone && found < 0; ++e)
             if (holds(v, indices[e])) found = e;
     }
     return first_by_warp(indices, v, e, end, found, holds);

@@ -13,17 +13,17 @@
 // The choice is Beamer's [1].  [1] S. Beamer, K. Asanović, D. Patterson, Direction-optimizing BFS, SC 2012.
 
 struct Mark {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const J* indices;
     int *level, next;
 
     __device__ __forceinline__ void row(I, bool) {}
     __device__ __forceinline__ void edges(const int*, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        int seen[AT_ONCE];
-        UNROLLED(j, AT_ONCE) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
-        UNROLLED(j, AT_ONCE) seen[j] = level[x[j]];
-        UNROLLED(j, AT_ONCE)
+        I x[PER_LANE];
+        int seen[PER_LANE];
+        UNROLLED(j, PER_LANE) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+        UNROLLED(j, PER_LANE) seen[j] = level[x[j]];
+        UNROLLED(j, PER_LANE)
             if (inside[j] && seen[j] == -1) level[x[j]] = next;
     }
 };

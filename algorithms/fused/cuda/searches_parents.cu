@@ -1,22 +1,22 @@
 // The trees of many searches, from their levels alone: of the predecessors one level nearer the smallest.
 //
-// Levels lie in rows of MOST_SEARCHES, one for each vertex, in as few bytes as they fit, so that an edge costs a row. A warp looks
+// Levels lie in rows of MAX_SEARCHES, one for each vertex, in as few bytes as they fit, so that an edge costs a row. A warp looks
 // through a column for all searches at once, as far as the last of them needs. Pieces of long columns are offered by atomics.
 
 constexpr int SIDE = 32;
 constexpr Level NO_LEVEL = (Level)-1;
 
-// A tile of SIDE vertices and all searches from rows of n to rows of MOST_SEARCHES.
+// A tile of SIDE vertices and all searches from rows of n to rows of MAX_SEARCHES.
 extern "C" __global__ void turn_levels(long long n, int searches, const int* level, Level* rows) {
-    __shared__ Level tile[SIDE][MOST_SEARCHES + 1];
+    __shared__ Level tile[SIDE][MAX_SEARCHES + 1];
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (long long base = blockIdx.x * (long long)SIDE; base < n; base += gridDim.x * (long long)SIDE) {
-        for (int j = warp; j < MOST_SEARCHES; j += warps)
+        for (int j = warp; j < MAX_SEARCHES; j += warps)
             tile[lane_number()][j] =
                 j < searches && base + lane_number() < n ? (Level)level[j * n + base + lane_number()] : NO_LEVEL;
         __syncthreads();
         for (int i = warp; i < SIDE; i += warps)
-            for (int j = lane_number(); j < MOST_SEARCHES && base + i < n; j += 32) rows[(base + i) * MOST_SEARCHES + j] = tile[i][j];
+            for (int j = lane_number(); j < MAX_SEARCHES && base + i < n; j += 32) rows[(base + i) * MAX_SEARCHES + j] = tile[i][j];
         __syncthreads();
     }
 }
@@ -30,26 +30,26 @@ struct Seeker {
 
     __device__ __forceinline__ void begin(long long v) {
         UNROLLED(h, 2) {
-            const Level own = rows[v * MOST_SEARCHES + h * 32 + lane_number()];
+            const Level own = rows[v * MAX_SEARCHES + h * 32 + lane_number()];
             seeks[h] = own != NO_LEVEL && own != 0;
             wanted[h] = own - 1;
             found[h] = -1;
         }
     }
     __device__ __forceinline__ void look(const J* indices, I at, I end) {
-        constexpr int AT_ONCE = 4;
+        constexpr int PER_LANE = 4;
         for (; at < end && __any_sync(WARP, seeks[0] || seeks[1]); at += 32) {
             const int count = end - at < 32 ? (int)(end - at) : 32;
             const I mine = lane_number() < count ? indices[at + lane_number()] : 0;
-            for (int i = 0; i < count && __any_sync(WARP, seeks[0] || seeks[1]); i += AT_ONCE) {
-                I u[AT_ONCE];
-                Level there[AT_ONCE][2];
-                UNROLLED(j, AT_ONCE) {
+            for (int i = 0; i < count && __any_sync(WARP, seeks[0] || seeks[1]); i += PER_LANE) {
+                I u[PER_LANE];
+                Level there[PER_LANE][2];
+                UNROLLED(j, PER_LANE) {
                     u[j] = from_lane(mine, (i + j) & 31);
                     UNROLLED(h, 2)
-                        there[j][h] = seeks[h] && i + j < count ? rows[u[j] * (long long)MOST_SEARCHES + h * 32 + lane_number()] : NO_LEVEL;
+                        there[j][h] = seeks[h] && i + j < count ? rows[u[j] * (long long)MAX_SEARCHES + h * 32 + lane_number()] : NO_LEVEL;
                 }
-                UNROLLED(j, AT_ONCE)
+                UNROLLED(j, PER_LANE)
                     UNROLLED(h, 2)
                         if (seeks[h] && there[j][h] == wanted[h]) {
                             found[h] = u[j];
@@ -63,7 +63,7 @@ struct Seeker {
 // Parents of what has a short column, and -1 of all else.
 extern "C" __global__ void seek_parents(const I* indptr, const J* indices, long long n, int searches, const Level* rows,
                                         I longest, I* parent) {
-    __shared__ I tile[MOST_SEARCHES][SIDE + 1];
+    __shared__ I tile[MAX_SEARCHES][SIDE + 1];
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     for (long long base = blockIdx.x * (long long)SIDE; base < n; base += gridDim.x * (long long)SIDE) {
         for (int i = warp; i < SIDE; i += warps) {

@@ -54,7 +54,7 @@ struct Inboxes {
 // Write what has improved of others' vertices into their inboxes; it is then marked no more.
 __device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T* d, unsigned int* marks,
                                       unsigned long long* sent) {
-    constexpr int AT_ONCE = 4;
+    constexpr int PER_LANE = 4;
     for (int k = 1; k < inboxes.team.count; ++k) {
         const int from = inboxes.team.own, to = (from + k) % inboxes.team.count;
         const long long first = inboxes.starts[to], count = (inboxes.starts[to + 1] - first + 31) / 32;
@@ -72,10 +72,10 @@ __device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T*
             if (word < count) there[word] = bits;
             T* const of_warp = values + place;
             const T* const own = d + first + (word - lane_number()) * 32;
-            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
-                T t[AT_ONCE];
-                UNROLLED(j, AT_ONCE) t[j] = inside[j] ? now(own + owner[j] * 32 + bit[j]) : ZERO;
-                UNROLLED(j, AT_ONCE)
+            each_bit<PER_LANE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
+                T t[PER_LANE];
+                UNROLLED(j, PER_LANE) t[j] = inside[j] ? now(own + owner[j] * 32 + bit[j]) : ZERO;
+                UNROLLED(j, PER_LANE)
                     if (inside[j]) of_warp[number[j]] = t[j];
             });
         }
@@ -86,7 +86,7 @@ __device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T*
 // looks at a word here looks at it in `list_near`, too. Returns how many values the thread has taken in.
 __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn, long long own_n, T* d,
                                                 unsigned int* marks, unsigned int* active) {
-    constexpr int AT_ONCE = 4;
+    constexpr int PER_LANE = 4;
     __shared__ unsigned int improved[STRIPS_THREADS];
     const int own = inboxes.team.own;
     unsigned int taken = 0;
@@ -106,13 +106,13 @@ __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn
             taken += __popc(bits);
             T* const mine = d + (word - lane_number()) * 32;
             unsigned int* const of_warp = improved + threadIdx.x - lane_number();
-            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* has) {
-                T t[AT_ONCE], had[AT_ONCE];
-                UNROLLED(j, AT_ONCE) {
+            each_bit<PER_LANE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* has) {
+                T t[PER_LANE], had[PER_LANE];
+                UNROLLED(j, PER_LANE) {
                     t[j] = has[j] ? now(values + number[j]) : ZERO;
                     had[j] = has[j] ? now(mine + owner[j] * 32 + bit[j]) : ZERO;
                 }
-                UNROLLED(j, AT_ONCE)
+                UNROLLED(j, PER_LANE)
                     if (has[j] && better(t[j], had[j])) {
                         mine[owner[j] * 32 + bit[j]] = t[j];
                         atomicOr(of_warp + owner[j], 1u << bit[j]);

@@ -46,14 +46,14 @@ __device__ __forceinline__ unsigned int take_word(const Team& team, int turn, lo
     return bits & ~visited;
 }
 
-constexpr int LISTED_AT_ONCE = 4;  // vertices of a thread for which a block asks for places together
+constexpr int LISTED_PER_THREAD = 4;  // vertices of a thread for which a block asks for places together
 
 // List the own vertices of level k, whose level is written, with the running sum of their degrees.
 __device__ __forceinline__ void list_strip(const Team& team, int after, int turn, int current, const I* indptr,
                                            long long first, long long own_n, int k, Level* level, I* rows, I* offsets,
                                            unsigned long long* counter) {
     __shared__ unsigned int words[STRIPS_SEARCH_THREADS];
-    constexpr int PARTS = 32 / LISTED_AT_ONCE, PART = STRIPS_SEARCH_THREADS / PARTS;
+    constexpr int PARTS = 32 / LISTED_PER_THREAD, PART = STRIPS_SEARCH_THREADS / PARTS;
     const long long tile = STRIPS_SEARCH_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
         const long long word = base / 32 + threadIdx.x, at = first / 32 + word;
@@ -74,11 +74,11 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
             for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
             if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
             const auto place = [=](int j) {
-                return (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
+                return (part * LISTED_PER_THREAD + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
             };
             const auto vertex = [=](int j) { return base + place(j) * 32ll + lane_number(); };
-            I degree[LISTED_AT_ONCE];
-            UNROLLED(j, LISTED_AT_ONCE) {
+            I degree[LISTED_PER_THREAD];
+            UNROLLED(j, LISTED_PER_THREAD) {
                 const long long v = vertex(j);
                 const bool here = (words[place(j)] >> lane_number() & 1) != 0 && v < own_n;
                 if (here) level[v] = (Level)k;
@@ -91,23 +91,23 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
 }
 
 struct MarkAll {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const J* indices;
     const unsigned int* visited;
     unsigned int* marks;
 
     __device__ __forceinline__ void row(I, bool) {}
     __device__ __forceinline__ void edges(const int*, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        unsigned int seen[AT_ONCE];
-        UNROLLED(j, AT_ONCE) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
-        UNROLLED(j, AT_ONCE) seen[j] = visited[x[j] / 32] | marks[x[j] / 32];
-        UNROLLED(j, AT_ONCE)
+        I x[PER_LANE];
+        unsigned int seen[PER_LANE];
+        UNROLLED(j, PER_LANE) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+        UNROLLED(j, PER_LANE) seen[j] = visited[x[j] / 32] | marks[x[j] / 32];
+        UNROLLED(j, PER_LANE)
             if (inside[j] && !(seen[j] >> (x[j] % 32) & 1)) atomicOr(marks + x[j] / 32, 1u << (x[j] % 32));
     }
 };
 
-constexpr int PULLED_AT_ONCE = 2;  // vertices of a thread whose reads go together
+constexpr int PULLED_PER_THREAD = 2;  // vertices of a thread whose reads go together
 
 // Let the own unvisited that have predecessors, as the bits of `with_edges` say, look for a visited one. Returns how many
 // of the thread's vertices found one.
@@ -117,35 +117,35 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
     const unsigned int* const visited = team.of<unsigned int>(VISITED + current, team.own);
     const auto is_visited = [=](I u) { return (visited[(long long)u / 32] >> (u % 32) & 1) != 0; };
     unsigned int count = 0;
-    for (long long from = (thread_number() - lane_number()) * PULLED_AT_ONCE; from < own_n;
-         from += thread_count() * PULLED_AT_ONCE) {
-        unsigned int before[PULLED_AT_ONCE], wanted[PULLED_AT_ONCE];
-        I e[PULLED_AT_ONCE], end[PULLED_AT_ONCE];
-        bool found[PULLED_AT_ONCE];
-        UNROLLED(j, PULLED_AT_ONCE) {
+    for (long long from = (thread_number() - lane_number()) * PULLED_PER_THREAD; from < own_n;
+         from += thread_count() * PULLED_PER_THREAD) {
+        unsigned int before[PULLED_PER_THREAD], wanted[PULLED_PER_THREAD];
+        I e[PULLED_PER_THREAD], end[PULLED_PER_THREAD];
+        bool found[PULLED_PER_THREAD];
+        UNROLLED(j, PULLED_PER_THREAD) {
             const long long word = from / 32 + j;
             const bool inside = word * 32 < own_n;
             before[j] = inside ? visited[first / 32 + word] : 0;
             wanted[j] = inside ? with_edges[word] & ~before[j] : 0;
         }
-        UNROLLED(j, PULLED_AT_ONCE) {
+        UNROLLED(j, PULLED_PER_THREAD) {
             const bool looks = (wanted[j] >> lane_number() & 1) != 0;
             e[j] = looks ? indptr[from + 32 * j + lane_number()] : 0;
             end[j] = looks ? indptr[from + 32 * j + lane_number() + 1] : 0;
             found[j] = false;
         }
-        for (int i = 0; i < ALONE; ++i) {
-            I u[PULLED_AT_ONCE];
+        for (int i = 0; i < LANE_ENTRIES; ++i) {
+            I u[PULLED_PER_THREAD];
             bool some = false;
-            UNROLLED(j, PULLED_AT_ONCE) {
+            UNROLLED(j, PULLED_PER_THREAD) {
                 u[j] = !found[j] && e[j] < end[j] ? indices[e[j]++] : (I)-1;
                 some = some || u[j] >= 0;
             }
             if (!some) break;
-            UNROLLED(j, PULLED_AT_ONCE)
+            UNROLLED(j, PULLED_PER_THREAD)
                 if (u[j] >= 0) found[j] = is_visited(u[j]);
         }
-        UNROLLED(j, PULLED_AT_ONCE) {
+        UNROLLED(j, PULLED_PER_THREAD) {
             found[j] = first_by_warp(indices, 0, e[j], end[j], (I)found[j] - 1, [=](I, I u) { return is_visited(u); }) >= 0;
             if (found[j]) level[from + 32 * j + lane_number()] = (Level)next;
             count += found[j];

@@ -6,7 +6,7 @@
 // value, a gathered d.
 
 struct Offer {
-    static constexpr int AT_ONCE = 2;
+    static constexpr int PER_LANE = 2;
     Graph g;
     const T* d;
     I source, *parent;
@@ -20,14 +20,14 @@ struct Offer {
         from = has ? d[u] : ZERO;
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        T w[AT_ONCE], reached[AT_ONCE];
-        UNROLLED(j, AT_ONCE) {
+        I x[PER_LANE];
+        T w[PER_LANE], reached[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
             w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
-        UNROLLED(j, AT_ONCE) reached[j] = d[x[j]];
-        UNROLLED(j, AT_ONCE) {
+        UNROLLED(j, PER_LANE) reached[j] = d[x[j]];
+        UNROLLED(j, PER_LANE) {
             const T a = from_lane(from, owner[j]);
             const I candidate = from_lane(u, owner[j]);
             if (!inside[j] || a == ZERO || w[j] == ZERO || reached[j] == ZERO || x[j] == source) continue;

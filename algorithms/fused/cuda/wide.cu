@@ -3,7 +3,7 @@
 // d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given. `listed`: d, or
 // d as the listing found it, so that a step has one outcome.
 struct Relax {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     Graph g;
     T* d;
     const T* listed;
@@ -19,14 +19,14 @@ struct Relax {
         if (colour != nullptr) own = colour[v];
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        T w[AT_ONCE], t[AT_ONCE], seen[AT_ONCE];
-        UNROLLED(j, AT_ONCE) {
+        I x[PER_LANE];
+        T w[PER_LANE], t[PER_LANE], seen[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
             w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
-        UNROLLED(j, AT_ONCE) seen[j] = d[x[j]];
-        UNROLLED(j, AT_ONCE) {
+        UNROLLED(j, PER_LANE) seen[j] = d[x[j]];
+        UNROLLED(j, PER_LANE) {
             const T a = from_lane(from, owner[j]);
             bool allowed = inside[j];
             if (colour != nullptr) {
@@ -49,7 +49,7 @@ struct Relax {
 // places at once.
 __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
                                        bool every, T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
-    constexpr int AT_ONCE = 4;
+    constexpr int PER_LANE = 4;
     T left = ZERO;
     const long long tile = WIDE_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
@@ -58,17 +58,17 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
         if (!__syncthreads_or(bits != 0)) continue;
         unsigned int taken = 0, listed = 0, wanted = 0, weight = 0;
         for (unsigned int some = __ballot_sync(WARP, bits != 0); some != 0;) {
-            int owner[AT_ONCE];
-            T value[AT_ONCE];
-            I degree[AT_ONCE];
-            UNROLLED(j, AT_ONCE) {
+            int owner[PER_LANE];
+            T value[PER_LANE];
+            I degree[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 owner[j] = __ffs(some) - 1;
                 some &= some - 1;
                 const unsigned int here = owner[j] < 0 ? 0 : from_lane(bits, owner[j]);
                 const long long v = of_warp + owner[j] * 32 + lane_number();
                 value[j] = (here >> lane_number() & 1) && v < n ? d[v] : ZERO;
             }
-            UNROLLED(j, AT_ONCE) {
+            UNROLLED(j, PER_LANE) {
                 const long long v = of_warp + owner[j] * 32 + lane_number();
                 const bool near = value[j] != ZERO && no_worse(value[j], threshold);
                 if (NOTES && near) noted[v] = value[j], when[v] = step;
@@ -77,7 +77,7 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
                 if (lane_number() == owner[j]) taken = all;
                 degree[j] = near ? indptr[v + 1] - indptr[v] : 0;
             }
-            UNROLLED(j, AT_ONCE) {
+            UNROLLED(j, PER_LANE) {
                 const unsigned int all = __ballot_sync(WARP, degree[j] > 0);
                 if (lane_number() == owner[j]) listed = all;
                 wanted += degree[j] > 0;
@@ -88,15 +88,15 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
         if (!__syncthreads_or(wanted > 0)) continue;
         Places place = reserve(wanted, weight, counter);
         for (unsigned int some = __ballot_sync(WARP, listed != 0); some != 0;) {
-            I v[AT_ONCE], degree[AT_ONCE];
-            UNROLLED(j, AT_ONCE) {
+            I v[PER_LANE], degree[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 const int owner = __ffs(some) - 1;
                 some &= some - 1;
                 const unsigned int here = owner < 0 ? 0 : from_lane(listed, owner);
                 v[j] = (I)(of_warp + owner * 32 + lane_number());
                 degree[j] = (here >> lane_number() & 1) ? indptr[v[j] + 1] - indptr[v[j]] : 0;
             }
-            UNROLLED(j, AT_ONCE) {
+            UNROLLED(j, PER_LANE) {
                 if (degree[j] == 0) continue;
                 rows[place.first] = v[j];
                 offsets[place.first++] = (I)place.weight;

@@ -31,9 +31,9 @@ from .gpus import Member, Team, team_of
 
 BLOCK = 1024
 """Vertices that stay together: a multiple of WORD, which stay together in front."""
-UNEVEN, BLOCKS = 1.25, 64
+MIN_IMBALANCE, MIN_BLOCKS = 1.25, 64
 """Of all vertices for each GPU, how many times as many one has, and blocks of each, from which dealing pays."""
-ROOM, ROOM_A_VERTEX = 40, 40
+ROOM_PER_ENTRY, ROOM_PER_VERTEX = 40, 40
 """Bytes that there must be for each entry that a GPU gets, and for each vertex."""
 
 
@@ -75,10 +75,10 @@ def relabelling_of(A: Partitioned, team: Team) -> Relabelling | None:
 
     def find() -> Relabelling | None:
         largest, n = int(max(np.diff(team.starts))), A.nrows
-        if A.group.size > 1 or n < BLOCKS * BLOCK * team.count or largest * team.count <= UNEVEN * n:
+        if A.group.size > 1 or n < MIN_BLOCKS * BLOCK * team.count or largest * team.count <= MIN_IMBALANCE * n:
             return None
         rooms = [member.place.available_bytes() for member in team.members]
-        needed = ROOM * A.nnz // team.count + ROOM_A_VERTEX * n
+        needed = ROOM_PER_ENTRY * A.nnz // team.count + ROOM_PER_VERTEX * n
         if any(room is not None and room < needed for room in rooms):
             return None
         known = A.keeps(LENGTHS, 1)
@@ -95,7 +95,7 @@ def relabelling_of(A: Partitioned, team: Team) -> Relabelling | None:
 
 def new_relabelling(leaving: Any, entering: Any, team: Team) -> Relabelling:
     """By the edges that leave each vertex, and those that lead to it, on the first GPU."""
-    n, front = team.n, BLOCKS * BLOCK
+    n, front = team.n, MIN_BLOCKS * BLOCK
     cuts = np.concatenate([np.arange(0, front, WORD), np.arange(front, n, BLOCK), [n]])
     with team.home.scope():
         cp, index = cupy(), team.members[0].rows.indices.dtype

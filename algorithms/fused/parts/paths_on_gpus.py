@@ -22,16 +22,16 @@ from semiring.verbs.registry import Declined
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
 from ..cuda.layouts import StripControl
-from ..cuda.paths import WIDE_FEW, Schedule, step_of, wide_buckets
+from ..cuda.paths import WIDE_MIN_EDGES, Schedule, step_of, wide_buckets
 from .balanced_relabelling import Relabelling, relabelled, relabelling_of
 from .checkpoint import Saving, saves
 from .gpus import Member, Pauses, Team, team_of
 from .many_sources import alone
 
-MOST_STEPS, MOST_GAINING = 1 << 62, 4096
+MAX_STEPS, MAX_GAINING_STEPS = 1 << 62, 4096
 """Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
 
-EVERY = 64
+STEPS_BETWEEN_SAVES = 64
 """Steps after which a search that is saved comes back to the host."""
 
 
@@ -65,7 +65,7 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     details(kernel="strips", gpus=team.count, schedule=how.name, delta=how.width, **known)
     details(**StripControl.read(states[0], "busiest"), received=sum(each["taken"] for each in told))
     if not done:
-        return Declined(f"after {MOST_GAINING} steps something still changed")
+        return Declined(f"after {MAX_GAINING_STEPS} steps something still changed")
     d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
     if saved is not None:
         saved.forget()
@@ -119,7 +119,7 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
 def schedule(A: Partitioned, s: Semiring, delta: Any) -> Schedule:
     """Near and far vertices, by the mean weight, or where one is negative by the largest; else whole frontiers."""
     if s != MinPlus:
-        return Schedule("frontier", s.zero(A.dtype), few=WIDE_FEW)
+        return Schedule("frontier", s.zero(A.dtype), few=WIDE_MIN_EDGES)
     return wide_buckets(A, delta, magnitude(A, MinPlus) / 2 if gains_by_length(A, MinPlus) else mean(A, MinPlus))
 
 
@@ -181,7 +181,7 @@ class Run:
             graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
             how = self.how.width, limit, k.index(target), np.uint64(self.how.few), np.uint64(self.how.doublings)
             arguments.append((control, *team, *graph, *bits, *lists, *how))
-        most = MOST_GAINING if gains else MOST_STEPS
+        most = MAX_GAINING_STEPS if gains else MAX_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most, pauses)
 
 
@@ -193,8 +193,8 @@ class Saved(Pauses):
     """
 
     def __init__(self, run: Run, A: Partitioned, source: int, numbers: Relabelling | None) -> None:
-        """A, source: by the numbers of vertices that are saved; the run has those of the relabelling, if there is one."""
-        super().__init__(EVERY)
+        """A and source have the numbers that are saved; the run has those of the relabelling, if there is one."""
+        super().__init__(STEPS_BETWEEN_SAVES)
         self.run, self.numbers, begun = run, numbers, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
         begun[source] = run.s.unit(A.dtype)
         self.saving = Saving(A, source, run.s, begun)
