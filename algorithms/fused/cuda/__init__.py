@@ -1,4 +1,4 @@
-"""Algorithms as persistent kernels on the GPU; nothing is compiled, and CuPy not imported, before the first call."""
+"""Algorithms run on the GPU as persistent kernels; the first call compiles them, and imports CuPy."""
 
 from . import batches, centralities, graphs, paths, searches
 from .kernels import launches

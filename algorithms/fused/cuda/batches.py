@@ -1,4 +1,4 @@
-"""Shortest paths from several sources at once on the GPU: rows of distances (batch.cu), or copies of the graph.
+"""Shortest paths from several sources at once run on the GPU by rows of distances (batch.cu) or copies of the graph.
 
 Of a graph with hubs, rows go along the few edges that matter (essential.py).
 """
@@ -33,14 +33,14 @@ DELTA_MEANS, MIN_STEP_EDGES = 3.0, 1 << 16
 """Mean weights in Δ, where none is given, and edges of a step below which the threshold is raised."""
 
 PULL_SHARE = 0.3
-"""Of the edges that are listed, from which a step pulls."""
+"""Share of the edges above which a step pulls, if so many are listed."""
 
 COPIES_DELTA_MEANS, COPIES_MIN_ENTRIES, COPIES_MAX_ENTRIES = 16.0, 1 << 15, 1 << 18
-"""As DEEP_MEANS, DEEP_FEW and DEEP_MANY, where there are many copies."""
+"""The same as DEEP_DELTA_MEANS, DEEP_MIN_ENTRIES and DEEP_MAX_ENTRIES, where there are many copies."""
 
 
 def paths_need(A: CSR, k: int) -> int:
-    """Bytes of a batch of paths beside its answer."""
+    """Returns the bytes that a batch of paths takes beside its answer."""
     n, index = A.nrows, A.indptr.dtype
     if in_copies(A, k):
         return copies_need(A, k)
@@ -51,19 +51,19 @@ def paths_need(A: CSR, k: int) -> int:
 
 
 def copies_need(A: CSR, k: int) -> int:
-    """Bytes that k copies of the graph take beside their distances."""
+    """Returns the bytes that k copies of the graph take beside their distances."""
     n, index = A.nrows, A.indptr.dtype
     entries = max(k * n // COPIES_PER_ENTRY, n)
     return k * n // 8 + 2 * entries * entry_bytes(A.dtype, index) + 16 * A.nnz
 
 
 def in_copies(A: CSR, k: int) -> bool:
-    """Is `A` of so many short rows that k copies of it, each for a source, go side by side?"""
+    """True if k copies of `A`, each for a source, go side by side: its rows are short, and many."""
     return deep(A) and k * A.nrows < 2**31
 
 
 def row_width(k: int) -> int:
-    """Distances in the row of a vertex."""
+    """Returns how many distances the row of a vertex holds."""
     return 32 if k <= 32 else 64
 
 
@@ -80,7 +80,7 @@ def _delta_stepping(A: CSR, sources: list[int], rows: Any, s: Semiring, until: U
 def solve(
     A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, in_buckets: bool, delta: Any = None
 ) -> Exact | Declined | None:
-    """Write the distances from each source to a row of d, each beyond the limit or not."""
+    """Writes the distances from each source to a row of d, within the limit or not."""
     if gains_by_length(A, s):
         return Declined("a path may be better for being longer")
     if why := kernels.too_large(A):
@@ -98,7 +98,7 @@ def solve(
 
 
 def along_essential(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, delta: Any) -> Any:
-    """The last state of the kernel along the edges that matter; None where all edges are to be looked at."""
+    """Returns the kernel's last state along the essential edges; None where all edges must be looked at."""
     found = essential(A, s, until, len(sources), from_one)
     if found is None:
         return None
@@ -111,14 +111,14 @@ def along_essential(A: CSR, sources: list[int], d: Array, s: Semiring, until: Un
 
 
 def from_one(A: CSR, source: int) -> Array:
-    """The distances from a source."""
+    """Returns the distances from one source."""
     run = Run(A, MinPlus, buckets(A), source=source)
     run.go_on()
     return run.d
 
 
 def steering(A: CSR, in_buckets: bool, delta: Any, side_by_side: bool = False) -> tuple[Any, int]:
-    """(Δ, the edges of a step below which the threshold is raised), None and 0 without buckets."""
+    """Returns Δ, and the edges of a step below which the threshold is raised; None and 0 without buckets."""
     if not in_buckets:
         return None, 0
     means, few = (COPIES_DELTA_MEANS, COPIES_MIN_ENTRIES) if side_by_side else (DELTA_MEANS, MIN_STEP_EDGES)
@@ -126,7 +126,7 @@ def steering(A: CSR, in_buckets: bool, delta: Any, side_by_side: bool = False) -
 
 
 def begin_copies(A: CSR, sources: list[int], d: Array, s: Semiring, how: Schedule, **ends: Any) -> Run:
-    """Paths in as many copies of the graph as there are sources, of which d (k, n) will have the distances."""
+    """Begins paths in a copy of the graph for each source; d (k, n) will have the distances."""
     k = len(sources)
     d[...] = s.zero(d.dtype)
     d[cupy().arange(k), cupy().asarray(np.array(sources, np.int64))] = s.unit(d.dtype)
@@ -134,14 +134,14 @@ def begin_copies(A: CSR, sources: list[int], d: Array, s: Semiring, how: Schedul
 
 
 def run_copies(run: Run) -> Any:
-    """The last state of the kernel."""
+    """Runs the copies, and returns the kernel's last state."""
     run.go_on()
     details(kernel="copies", delta=run.how.width, **Control.read(run.state, *STATE))
     return run.state
 
 
 def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, width: Any, few: int) -> Any:
-    """By rows of distances, one for each vertex; the last state of the kernel."""
+    """Runs by rows of distances, one for each vertex, and returns the kernel's last state."""
     cp, n, count = cupy(), A.nrows, len(sources)
     k = kernels.path("batch", s, A.dtype, types_of(A))
     row, zero, one = row_width(count), s.zero(A.dtype), s.unit(A.dtype)
@@ -170,6 +170,6 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
 
 
 def _columns(A: CSR, k: kernels.Kernels) -> tuple[Any, ...]:
-    """Columns as the kernel takes them, which are made once and kept with A."""
+    """Returns the columns as the kernel takes them, which are made once and kept with A."""
     columns: Any = by_columns(A)
     return columns.indptr, columns.indices, columns.values, step_of(columns, k.index)

@@ -1,4 +1,4 @@
-"""The order of a breadth-first search on the GPU, by `bfs_order.cu`; `algorithms.bfs_order` has the equations."""
+"""Finds the order of a breadth-first search on the GPU by `bfs_order.cu`; `algorithms.bfs_order` has the equations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .paths import as_vertices
 def queued(
     A: CSR, source: int, both_ways: bool, none: int = -1, most: int | None = None
 ) -> tuple[Array, Array] | Declined:
-    """(the order, the parents).
+    """Returns the order of the search, and the parents.
 
     none: the parent of the source, and of what is not reached.  most: levels after which it is given up.
     """

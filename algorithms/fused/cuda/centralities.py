@@ -1,4 +1,4 @@
-"""Core numbers, PageRank and betweenness on the GPU."""
+"""Core numbers, PageRank and betweenness run on the GPU."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from .layouts import LONG_COLUMN, BetweennessControl, CoresControl, RowPiece, Se
 from .paths import step_of
 
 MAX_PAIRS = 1 << 27
-"""Of a source and a vertex, looked at together, 32 bytes each."""
+"""Pairs of a source and a vertex that are looked at together, of 32 bytes each."""
 
 FLOAT_INF = np.array(np.inf).view(np.uint64)
-"""What no round has moved yet, as RanksControl has it."""
+"""The bits of infinity: no round has moved anything yet, as RanksControl has it."""
 
 KINDS = {
     "bool": layouts.BOOL_WEIGHTS,
@@ -40,7 +40,7 @@ KINDS = {
     "float32": layouts.FLOAT32_WEIGHTS,
     "float64": -1,
 }
-"""Kinds of weights."""
+"""The kinds of weights by the names of their dtypes."""
 
 
 @core_number.implement(CSR, "cuda")
@@ -112,7 +112,7 @@ def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) ->
 
 
 def rounds_of(A: CSR, d: Array, sources: list[int]) -> Any:
-    """In which round each row of distances has a vertex, see `algorithms.betweenness`; nothing if none needs rounds."""
+    """Returns the round of each vertex, as `algorithms.betweenness` has it, or NULL if none needs rounds."""
     cp, exact = cupy(), exact_below(A)
     if exact == np.inf or float(cp.where(d == np.inf, d.dtype.type(0), d).max()) < exact:
         return kernels.NULL
@@ -120,7 +120,7 @@ def rounds_of(A: CSR, d: Array, sources: list[int]) -> Any:
 
 
 def add_through(k: kernels.Kernels, edges: Any, d: Array, rounds: Any, ends: bool, total: Array) -> None:
-    """Add to `total` the sums over the sources of which `d` (k, n) has the distances."""
+    """Adds to `total` the sums over the sources whose distances `d` (k, n) has."""
     cp, (count, n) = cupy(), d.shape
     control, waiting = cp.zeros(BetweennessControl.words, np.uint64), cp.empty(d.size, np.int32)
     order, begins = cp.empty(d.size, np.uint32), cp.empty(n + 2, np.uint32)

@@ -1,4 +1,4 @@
-"""Cycles that improve every time they are walked, looked for on the GPU while a fixpoint runs (cycles.cu).
+"""Looks on the GPU for cycles that improve every time they are walked, while a fixpoint runs (cycles.cu).
 
 Distances in the middle of a run depend on who came first, and so does the cycle that they close. What is reported is
 therefore found by a run of its own that has the same steps every time: all that is reached begins with the unit, as if
@@ -28,7 +28,7 @@ FIRST_LOOK_STEPS = 8
 
 
 class Steps(Protocol):
-    """A fixpoint on its way, as `Run` of `paths` is: steps that can be left, and what they have found so far."""
+    """A fixpoint on its way, as `Run` of `paths` is: its steps can be left, and `d` has what they have found so far."""
 
     d: Array
     active: Array
@@ -49,7 +49,7 @@ class Lookout:
         self.next = FIRST_LOOK_STEPS
 
     def go_on(self, steps: int) -> None:
-        """Let the run take that many steps in all, or until nothing improves; NegativeCycle once one is closed."""
+        """Lets the run take so many steps in all, or until nothing improves; NegativeCycle is raised once one is closed."""
         while not self.run.done and self.run.steps < steps:
             self.run.go_on(self.next)
             self.next *= 2
@@ -57,7 +57,7 @@ class Lookout:
                 self.look()
 
     def look(self) -> None:
-        """NegativeCycle if one is closed, and not by rounding alone; first the one of the smallest vertex."""
+        """Raises NegativeCycle if one is closed, and not by rounding alone; that of the smallest vertex comes first."""
         found = self.closed()
         if found is None:
             return
@@ -72,7 +72,7 @@ class Lookout:
                 raise NegativeCycle(each)
 
     def closed(self) -> tuple[Array, int] | None:
-        """(a predecessor of each vertex, -1 for none, and the smallest vertex on a cycle of them); None without one."""
+        """Returns predecessors, -1 for none, and the smallest vertex on a cycle of them; None without a cycle."""
         cp, A, k = cupy(), self.A, self.k
         n, index_type = A.nrows, A.indptr.dtype
         best, parent = cp.empty(n, A.dtype), cp.empty(n, index_type)
@@ -91,7 +91,7 @@ class Lookout:
         return (parent, found) if found < n else None
 
     def improves(self, cycle: list[int]) -> bool:
-        """Is it better to walk the closed list than to stay?"""
+        """True if it is better to walk the closed list than to stay."""
         cp, A = cupy(), self.A
         ends = cp.asarray(np.array(cycle, A.indptr.dtype))
         weights = cp.empty(len(cycle) - 1, A.dtype)

@@ -1,4 +1,4 @@
-"""The edges that shortest paths may take (`algorithms/fused/essential.py`), found on the GPU and kept.
+"""Finds and keeps on the GPU the edges that shortest paths may take (`algorithms/fused/essential.py`).
 
 Several sources at once go along them, since an edge that is left out is left out for all, and so do their trees. The
 distances F and D come of the fused search for one source, and E of a `select`.
@@ -26,16 +26,16 @@ from semiring.vectors import longest_row
 from ..essential import BYTES, SHARE, allowance, applies, no_detour
 
 MIN_SOURCES = 16
-"""Sources that are worth a search for the edges."""
+"""Sources for which a search for the edges pays."""
 
 MIN_SKEW = 16
-"""Mean degrees that the longest row has at least in a graph with hubs."""
+"""Times the mean degree that the longest row has at least in a graph with hubs."""
 
 SAMPLED_EDGES = 1 << 16
-"""Edges of which it is looked first how many may be left."""
+"""Sampled edges, by which the share that may be left is foretold."""
 
 SEARCH_BYTES = 64
-"""Bytes a vertex of a search from the hub, and of what it finds."""
+"""Bytes that a search from the hub, and what it finds, take for each vertex."""
 
 
 class Essential(NamedTuple):
@@ -46,13 +46,13 @@ class Essential(NamedTuple):
 
 
 Search = Callable[[CSR, int], Array]
-"""(a matrix, a source) -> the distances from there."""
+"""A function of a matrix and a source that returns the distances from there."""
 
 ESSENTIAL: Fact[Essential | None] = Fact("essential edges on a GPU")
 
 
 def essential(A: CSR, s: Semiring, until: Until, count: int, search: Search) -> Essential | None:
-    """What is left of A, if that is little: found for a batch of many sources without a limit, and kept."""
+    """Returns what is left of A, if that is little: found for a batch of many sources without a limit, and kept."""
     everywhere = until.limit is None and until.target is None
     if s != MinPlus or not (A.keeps(ESSENTIAL) or (everywhere and will_look(A, count))):
         return None
@@ -60,13 +60,13 @@ def essential(A: CSR, s: Semiring, until: Until, count: int, search: Search) -> 
 
 
 def edges_for(A: CSR, d: Array, s: Semiring) -> CSR:
-    """The edges to look at for a tree of these distances: what is kept, or all."""
+    """Returns the edges in which a tree of these distances lies: those that are kept, or all."""
     found = A.known(ESSENTIAL) if s == MinPlus else None
     return A if found is None or too_far(d, found) else found.edges
 
 
 def will_look(A: CSR, count: int) -> bool:
-    """Is it worth it for so many sources, and is there room?"""
+    """True if a search for the edges pays for so many sources, and there is room for it."""
     worth = count >= MIN_SOURCES and applies(A, MinPlus) and longest_row(A) * A.nrows > MIN_SKEW * max(A.nnz, A.nrows)
     if not worth or not A.all_resident or not has_room_for_columns(A):
         return False
@@ -75,18 +75,18 @@ def will_look(A: CSR, count: int) -> bool:
 
 
 def looking_takes(A: CSR) -> int:
-    """Bytes that a search for the edges takes: columns, lengthened weights, two searches, and what is left."""
+    """Returns the bytes of a search: columns, lengthened weights, two searches, and the edges that are left."""
     turned = 0 if has_columns(A) else Sizes.of(A, "cuda").turn(1)
     return turned + A.nnz * (A.dtype.itemsize + 1) + SEARCH_BYTES * A.nrows + int(SHARE * A.nnz) * entry_bytes(A)
 
 
 def entry_bytes(A: CSR) -> int:
-    """Kept for an edge that is left."""
+    """Returns the bytes that are kept for an edge that is left."""
     return A.indices.itemsize + A.dtype.itemsize
 
 
 def find_essential(A: CSR, search: Search) -> Essential | None:
-    """What is left of A; None if that is too much, or if distances are too large to be added safely."""
+    """Returns what is left of A; None if that is too much, or if distances are too large to be added safely."""
     cp, zero, index = cupy(), MinPlus.zero(A.dtype), A.indptr.dtype
     worst = A.dtype.type(largest(A, MinPlus))
     margin, farthest = allowance(A.dtype, worst, MinPlus)
@@ -107,10 +107,10 @@ def find_essential(A: CSR, search: Search) -> Essential | None:
 
 
 def longer(A: CSR, margin: Any) -> CSR:
-    """A with every edge made longer by the margin."""
+    """Returns A with every edge made longer by the margin."""
     return A if margin == 0 else CSR.trusted(A.indptr, A.indices, A.values + margin, A.shape)
 
 
 def too_far(d: Array, found: Essential) -> bool:
-    """Is a distance so large that rounding may have taken more than the margin?"""
+    """True if a distance is so large that rounding may have taken more than the margin."""
     return d.dtype.kind == "f" and moments(d.reshape(-1), MinPlus.zero(d.dtype))["largest"] > found.farthest

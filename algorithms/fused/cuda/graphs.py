@@ -1,4 +1,4 @@
-"""Searches, components and forests on the GPU."""
+"""Searches, components and forests run on the GPU."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from .paths import BEGUN, HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_u
 from .staging import staged
 
 LIKELY_UNITS = {False: ("scc_coloring", "strong", "search"), True: ("components",)}
-"""Units of strong components, and of weak ones."""
+"""The units of strong components, and of weak ones, that are compiled ahead."""
 
 CHOICES = {"auto": BY_RULE, "push": 1, "pull": PULL}
 MAX_LEVELS = 256
@@ -66,14 +66,14 @@ MAX_READ_SHARE, MAX_LEFT_SHARE = 3, 0.5
 """Shares of the edges that searches by rows alone may look at, and that may be left then: else columns are made."""
 
 LABEL_BYTES_PER_VERTEX = 16
-"""Bytes a vertex of what becomes of labels."""
+"""Bytes that labels, and what becomes of them, take for each vertex."""
 FOREST_BYTES = {True: (56, 20), False: (72, 56)}
-"""Bytes a vertex and an entry that a forest takes: of a matrix of which it is known if it is symmetric, or is not."""
+"""Bytes that a forest takes for a vertex and an entry, by whether it is known if the matrix is symmetric."""
 LIGHT_EDGES_PER_VERTEX, MIN_DEGREE_FOR_LIGHT = 0.25, 8
-"""Edges a vertex, about, that are light; and entries a vertex from which light edges go first."""
+"""Light edges for each vertex, about, and mean degree from which light edges go first."""
 
 Rows = tuple[Array, Array]
-"""indptr and indices."""
+"""The indptr and the indices of a pattern."""
 
 
 LIGHTEST: Fact[Any] = Fact("the lightest part of the edges")
@@ -81,17 +81,17 @@ RANKS: Fact[Array] = Fact("ranks of weights")
 
 
 def rows_of(A: Any) -> Rows:
-    """The pattern of compressed rows."""
+    """Returns the pattern of compressed rows."""
     return A.indptr, A.indices
 
 
 def comparing(A: CSR) -> compile.Unit:
-    """What tells whether `A` is symmetric."""
+    """Returns the unit that tells whether `A` is symmetric."""
     return statistics.unit, A.dtype, types_of(A)
 
 
 def turning(A: CSR) -> list[compile.Unit]:
-    """What makes the columns of `A`, if they are not kept."""
+    """Returns the units that make the columns of `A`, if they are not kept."""
     units = [(step_text, RADIX, types_of(A), A.dtype.itemsize), (step_text, SCAN, A.indptr.dtype, 4)]
     return [] if A.keeps(COMPRESSED, CSC) else units
 
@@ -136,7 +136,7 @@ def searched(
 
 
 def levels_by_hops(A: CSR, source: int, turns: bool = False) -> Array | None:
-    """Levels as distances with every edge of length 1, in any order; None if one is too wide, but for taking turns."""
+    """Finds levels as distances with edges of length 1, in any order; None if a step is too wide."""
     level, state = fixpoint(A, MinPlus, HOPS, source=source, length=np.int32(1), turns=turns)
     if state["crowded"] and not turns:
         return None
@@ -169,12 +169,12 @@ class Search:
         self.arguments = (self.control, *rows, *turned, *sizes, level, *bits, *self.lists, *rule)
 
     def launch(self, most: int | None = None) -> Any:
-        """Start; returns what waits for the end, or for so many levels, and gives the control on the host."""
+        """Starts; returns what waits for the end, or for so many levels, and gives the control on the host."""
         return self.k.stepwise("search", self.work, self.arguments, self.control, most)
 
 
 def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
-    """Each vertex's smallest predecessor one level nearer."""
+    """Returns each vertex's smallest predecessor one level nearer."""
     k, n = kernels.pattern_of(A, "parents"), np.int64(A.nrows)
     if columns is not None:
         parent = cupy().empty(A.nrows, A.indptr.dtype)
@@ -215,7 +215,7 @@ def strong_components_of(A: CSR, weak: bool) -> Array | Declined:
 
 
 def begin_components(A: CSR, weak: bool) -> None:
-    """Have compiled what components of `A` are likely to need."""
+    """Compiles ahead what components of `A` are likely to need."""
     if not (A.keeps(SYMMETRIC, True) or known_symmetric(A)):
         kinds = LIKELY_UNITS[weak]
         turned = [] if weak else turning(A)
@@ -223,7 +223,7 @@ def begin_components(A: CSR, weak: bool) -> None:
 
 
 def connected(A: CSR, both_ways: bool) -> Array:
-    """The smallest vertex of each vertex's component, edges counting both ways."""
+    """Returns the smallest vertex of each vertex's component, edges counting both ways."""
     cp = cupy()
     n, index_type = A.nrows, A.indptr.dtype
     k, label = kernels.pattern_of(A, "components"), cp.empty(n, index_type)
@@ -249,7 +249,7 @@ def connected(A: CSR, both_ways: bool) -> Array:
 
 
 def strong(A: CSR) -> Array:
-    """Trim, a search each way from one pivot, and colours for what is left; the host waits once, at the end."""
+    """Trims, searches each way from one pivot, and colours what is left; the host waits once, at the end."""
     cp = cupy()
     n, index_type = A.nrows, A.indptr.dtype
     k, searches_of = kernels.pattern_of(A, "strong"), kernels.pattern_of(A, "search")
@@ -283,12 +283,12 @@ def strong(A: CSR) -> Array:
 
 
 def rows_alone(A: CSR) -> bool:
-    """Are strong components looked for without columns, which are not there, and for which there is no room?"""
+    """True if strong components are found by rows alone: there are no columns, and no room for them."""
     return A.nnz > 0 and not (A.keeps(PATTERN_COLUMNS) or has_columns(A) or has_room_for_columns(A))
 
 
 def strong_by_rows(A: CSR) -> Array | None:
-    """The component of one pivot by rows alone, and those of what is left in memory; None where too much would be left.
+    """Finds the pivot's component by rows alone, and the others in memory; None where too much would be left.
 
     What the pivot leads to is found by a search. Whether a vertex leads back, it finds in its own row: one of its
     successors does. An edge is looked at until one is found, pass after pass; each pass is over those still waiting.
@@ -333,7 +333,7 @@ def strong_by_rows(A: CSR) -> Array | None:
 
 
 def part_among(A: CSR, rows: Array, among: Array) -> CSR:
-    """The pattern of A's entries in these rows and the columns of the same numbers; among: (n,), which these are."""
+    """Returns the pattern of A among `rows`, the vertices that `among` (n,) marks."""
     cp: Any = cupy()
     index_type, number = A.indices.dtype, cp.cumsum(among, dtype=A.indices.dtype) - A.indices.dtype.type(1)
     starts = cp.zeros(rows.size + 1, A.indptr.dtype)
@@ -349,7 +349,7 @@ def part_among(A: CSR, rows: Array, among: Array) -> CSR:
 
 
 def between_components(A: CSR, fmt: type) -> dict[str, int]:
-    """What edges between components take, if all are such: their ends, and on the host's way a sort of both in one."""
+    """Returns the bytes of edges between components, if all are such: their ends, and a sort of both for the host."""
     return {"edges between components": A.nnz * 48}
 
 
@@ -364,7 +364,7 @@ def _topological_components(A: CSR, component: Array, k: int) -> Array:
 
 
 def unpacked(A: Any, fmt: type) -> dict[str, int]:
-    """What `Matrix.footprint` does not know of: plain columns, by which symmetry is found."""
+    """Returns the bytes that `Matrix.footprint` does not know of: plain columns, by which symmetry is found."""
     return {"plain columns, once": A.nnz * Sizes.of(A, "cuda").index}
 
 
@@ -383,7 +383,7 @@ def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array |
 
 
 def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array | None] | Declined:
-    """The forest of what is on the device as a whole, as is what it takes."""
+    """Makes the forest of a matrix that is on the device as a whole, as is what the forest takes."""
     begin_forest(A, symmetrize)
     if not symmetric(A):
         if not symmetrize:
@@ -415,7 +415,7 @@ def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, 
 
 
 def begin_forest(A: CSR | CompressedCSR, symmetrize: bool) -> None:
-    """Have compiled what a forest of `A` is likely to need."""
+    """Compiles ahead what a forest of `A` is likely to need."""
     if not isinstance(A, CSR) or A.keeps(SYMMETRIC, False):
         return
     units: list[compile.Unit] = [comparing(A), (kernels.pattern_unit, "forest", types_of(A))]
@@ -426,7 +426,7 @@ def begin_forest(A: CSR | CompressedCSR, symmetrize: bool) -> None:
 
 
 def symmetric(A: CSR | CompressedCSR) -> bool:
-    """Has every entry its reverse? Found once; of packed columns by plain ones, which are not kept."""
+    """True if every entry has its reverse; found once, of packed columns by plain ones, which are not kept."""
     if isinstance(A, CSR):
         return is_symmetric(A)
 
@@ -440,7 +440,7 @@ def symmetric(A: CSR | CompressedCSR) -> bool:
 
 
 def symmetrized(A: CSR | CompressedCSR) -> CSR:
-    """A with its edges both ways, the lighter weight of two."""
+    """Returns A with its edges both ways, the lighter weight of two."""
     rows: Any = convert(A, CSR)
     both = ewise_add(rows, compressed(rows, 1).T, lighter(A.dtype))
     if rows is not A:
@@ -449,17 +449,17 @@ def symmetrized(A: CSR | CompressedCSR) -> CSR:
 
 
 def lighter(dtype: np.dtype) -> str:
-    """The operator that chooses the lighter of two weights."""
+    """Returns the operator that chooses the lighter of two weights."""
     return "land" if dtype.kind == "b" else "min"
 
 
 def merge_text(op: BinaryOp, dtype: np.dtype, index: np.dtype) -> str:
-    """The CUDA text that `symmetrized` needs."""
+    """Returns the CUDA text that `symmetrized` needs."""
     return step_text(MERGE, index, 4, merge_head(op, dtype, None, both_only=False))
 
 
 def comparable(A: CSR | CompressedCSR, k: kernels.Kernels) -> tuple[Array, bool, Any]:
-    """(32 bits of each weight, are they a float's, elements between weights); ranks where weights have 64."""
+    """Returns 32 bits of each weight (ranks if weights have 64), if they are floats, and the step between them."""
     if A.dtype.itemsize == 4:
         return A.values.view(np.int32), A.dtype.kind == "f", step_of(A, k.index)
     ranks = A.keep(RANKS, lambda: signed(distinct(cupy().ascontiguousarray(A.values))[0]))
@@ -467,7 +467,7 @@ def comparable(A: CSR | CompressedCSR, k: kernels.Kernels) -> tuple[Array, bool,
 
 
 def signed(ranks: Array) -> Array:
-    """Up to 2^32 numbers in 32 bits, in their order."""
+    """Returns up to 2^32 numbers in 32 bits, in their order."""
     return (ranks.astype(np.int64) - 2**31).astype(np.int32)
 
 

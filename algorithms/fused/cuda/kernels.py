@@ -1,4 +1,4 @@
-"""The persistent kernels: which files make a translation unit, and how a kernel of one is launched.
+"""Knows which files make a unit of persistent kernels, and launches the kernels of one.
 
 Units of `PATHS` are of a semiring, a dtype and an index type, with the same prelude that products are compiled with.
 Those of `PATTERNS` are of an index type alone: their kernels follow the pattern. Units are small, for the first call
@@ -92,7 +92,7 @@ SHAPES = {
     "strips_deeper": {"strips_search": (512, 3)},
     "strips_forest": {"strips_forest": (512, 2)},
 }
-"""Of each kernel with barriers, by kind of unit: threads of a block, and blocks on a multiprocessor.
+"""Threads of a block, and blocks on a multiprocessor, of each kernel with barriers, by the kind of unit.
 
 Rows that are `cores` are dealt to as many warps as there are: a power of two would deal the hubs of an R-MAT graph,
 whose numbers have few ones, to the same ones. On an H200 (448, 2) takes half the time of (512, 2) at R-MAT 20.
@@ -103,13 +103,13 @@ PLAIN = """
 #define COLUMNS Columns{indices}
 using Columns = Indices;
 """
-"""The columns of a kernel that reads an array of them: its arguments, and what reads these."""
+"""The arguments of a kernel whose columns are an array, and what reads these."""
 PACKED = """
 #define COLUMN_ARRAYS const unsigned int* words, const I* bases, const I* starts
 #define COLUMNS Columns{words, bases, starts}
 using Columns = Packed;
 """
-"""The same of packed columns."""
+"""The same for packed columns."""
 
 VARIANTS = {
     "wide": "constexpr bool NOTES = false;",
@@ -126,16 +126,16 @@ VARIANTS = {
     "strips_search": "using Level = signed char;",
     "strips_deeper": "using Level = int;",
 }
-"""What tells apart the kinds of unit that have the same files."""
+"""The text in which kinds of unit with the same files differ."""
 
 MAX_BLOCKS = 1024
-"""Blocks of a persistent kernel."""
+"""Blocks of a persistent kernel, at most."""
 
 MAX_ENTRIES = 2**32 - 1
-"""Edges and vertices of a frontier are counted in 32 bits."""
+"""Edges and vertices of a frontier, at most: they are counted in 32 bits."""
 
 NULL = np.uint64(0)
-"""No array, as an argument."""
+"""The argument that stands for no array."""
 
 PLAIN_THREADS = 256
 """Threads of a block of the kernels without a barrier."""
@@ -145,13 +145,13 @@ STEPS_PER_LAUNCH = 8192
 
 
 def path_unit(kind: str, semiring: Semiring, dtype: np.dtype, index: Index) -> str:
-    """The CUDA text of a unit of `PATHS`; products are x ⊗ a."""
+    """Returns the CUDA text of a unit of `PATHS`; products are x ⊗ a."""
     first = Law.COMMUTATIVE in semiring.laws
     return _unit(prelude(semiring, dtype, index, matrix_first=first), kind, PATHS[kind], index, T=dtype)
 
 
 def pattern_unit(kind: str, index: Index) -> str:
-    """The CUDA text of a unit of `PATTERNS`."""
+    """Returns the CUDA text of a unit of `PATTERNS`."""
     return _unit(index_text(index), kind, PATTERNS[kind], index)
 
 
@@ -169,7 +169,7 @@ def _unit(head: str, kind: str, names: tuple[str, ...], index: Index, **types: n
 
 @dataclass(frozen=True)
 class Launches:
-    """How often a persistent kernel comes back to the host.
+    """Says how often a persistent kernel comes back to the host.
 
     every: steps of a launch.  progress: called after each launch with the steps so far.
     """
@@ -179,7 +179,7 @@ class Launches:
 
 
 COMPILED: Fact[Kernels] = Fact("the compiled kernels of algorithms")
-"""Given: the kind of unit; for paths also the semiring, and the dtype of distances."""
+"""Facts are given by the kind of unit; for paths also by the semiring, and the dtype of distances."""
 
 EVERY_SO_OFTEN = Launches()
 
@@ -188,7 +188,7 @@ _launches: ContextVar[Launches] = ContextVar("launches", default=EVERY_SO_OFTEN)
 
 @contextmanager
 def launches(every: int = STEPS_PER_LAUNCH, progress: Callable[[int], None] | None = None) -> Iterator[None]:
-    """Let persistent kernels within the block come back to the host after `every` steps, and tell `progress` of it.
+    """Lets persistent kernels within the block come back to the host after `every` steps, and tells `progress` of it.
 
     For a display whose watchdog ends long kernels, for Ctrl-C, and to show that something happens.
     ValueError unless `every` is positive.
@@ -203,7 +203,7 @@ def launches(every: int = STEPS_PER_LAUNCH, progress: Callable[[int], None] | No
 
 
 def launched() -> Launches:
-    """How often persistent kernels come back to the host now."""
+    """Returns how often persistent kernels come back to the host now."""
     return _launches.get()
 
 
@@ -218,20 +218,20 @@ class Kernels:
         self._known: dict[tuple[str, bool], Any] = {}
 
     def plain(self, name: str, things: int, arguments: tuple[Any, ...], threads: int = PLAIN_THREADS) -> None:
-        """Launch a kernel without a barrier for so many things, one for each thread at a time."""
+        """Launches a kernel without a barrier for so many things, one for each thread at a time."""
         self._get(name, False)((self.plain_blocks(things, threads),), (threads,), arguments)
 
     def persistent(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
-        """Launch a kernel with barriers on as many multiprocessors as there is work for, at most MAX_BLOCKS blocks."""
+        """Launches a kernel with barriers on as many multiprocessors as there is work for, at most MAX_BLOCKS."""
         threads, _ = SHAPES[self.kind][name]
         self._get(name, True)((self.persistent_blocks(name, things),), (threads,), arguments)
 
     def plain_blocks(self, things: int, threads: int = PLAIN_THREADS) -> int:
-        """Blocks of a kernel without a barrier."""
+        """Returns the blocks of a kernel without a barrier."""
         return min(max(-(-things // threads), 1), 2048 // threads * self._multiprocessors)
 
     def persistent_blocks(self, name: str, things: int) -> int:
-        """Blocks of a kernel with barriers."""
+        """Returns the blocks of a kernel with barriers."""
         threads, each = SHAPES[self.kind][name]
         return min(max(things // threads, 1), each * self._multiprocessors, MAX_BLOCKS)
 
@@ -244,7 +244,7 @@ class Kernels:
         most: int | None = None,
         begun: int = 0,
     ) -> Callable[[], np.ndarray]:
-        """Launch a persistent kernel whose last argument is the step to stop at; returns what waits until all is done.
+        """Launches a kernel whose last argument is the step to stop at; returns what waits until all is done.
 
         most: steps after which it waits no longer, done or not.  begun: steps that were taken before.
         control: uint64; word 0 has the barrier's count and, above it, whether all is done, word 1 the steps.  What is
@@ -276,7 +276,7 @@ class Kernels:
 
 
 def too_large(A: Any) -> Declined | None:
-    """The refusal of a matrix whose edges kernels cannot count; None for any other."""
+    """Returns the refusal of a matrix whose edges kernels cannot count; None for any other."""
     if A.nnz <= MAX_ENTRIES and A.nrows <= MAX_ENTRIES // 2:
         return None
     return Declined(f"it counts edges in 32 bits, and there are {A.nnz:,}")
@@ -284,18 +284,18 @@ def too_large(A: Any) -> Declined | None:
 
 @kept_by_place(512)
 def path(kind: str, semiring: Semiring, dtype: np.dtype, index: Index) -> Kernels:
-    """The kernels of a `path_unit` on the current device."""
+    """Returns the kernels of a `path_unit` on the current device."""
     return Kernels(kind, path_unit(kind, semiring, dtype, index), index, f"{semiring.name}, {dtype}")
 
 
 @kept_by_place(64)
 def pattern(kind: str, index: Index) -> Kernels:
-    """The kernels of a `pattern_unit` on the current device."""
+    """Returns the kernels of a `pattern_unit` on the current device."""
     return Kernels(kind, pattern_unit(kind, index), index, kind.replace("_", " "))
 
 
 def pattern_of(A: Any, kind: str) -> Kernels:
-    """The kernels of a `pattern_unit` for the indices of `A`, on the GPU where it is: found once."""
+    """Returns the kernels of a `pattern_unit` for the indices of `A`, on the GPU where it is: found once."""
 
     def find() -> Kernels:
         return pattern(kind, A.indptr.dtype if isinstance(A, CompressedCSR) else types_of(A))
@@ -304,5 +304,5 @@ def pattern_of(A: Any, kind: str) -> Kernels:
 
 
 def path_of(A: Any, kind: str, semiring: Semiring, dtype: np.dtype) -> Kernels:
-    """The kernels of a `path_unit` for the indices of `A`, likewise."""
+    """Returns the kernels of a `path_unit` for the indices of `A`, likewise."""
     return A.keep(COMPILED, lambda: path(kind, semiring, dtype, types_of(A)), kind, semiring, dtype)

@@ -1,4 +1,4 @@
-"""The numbers and structs that kernels share with the host: declared here, and written into the CUDA text.
+"""Declares the numbers and structs that kernels share with the host, and writes them into the CUDA text.
 
 `kernels` puts `declared` before the `.cu` files of a unit, with what these mention, and `asserted` behind them.
 """
@@ -22,27 +22,29 @@ PIECE_LENGTH, PLANES = 64, 8
 """Edges of a piece of a row, for many searches, and planes of what they have visited."""
 
 MAX_SEARCHES = 64
-"""Searches that run together: a bit for each in a word."""
+"""Searches that run together, at most: each has a bit in a word."""
 
 LONG_COLUMN = 256
-"""Edges from which a column is cut, and of a piece of it."""
+"""Edges above which a column is cut, and of a piece of it."""
 
 GIANT_SAMPLE = 1024
 """Vertices whose trees show which is the giant one, a thread for each."""
 
 BY_RULE, PULL = 0, 2
-"""What a search does in each step: what Beamer's rule says, or a pull; else a push."""
+"""The choices of a search in each step: what Beamer's rule says, or a pull; any other number is a push."""
 
 BOOL_WEIGHTS, INT32_WEIGHTS, INT64_WEIGHTS, FLOAT32_WEIGHTS = range(4)
 """The types of weights that one kernel reads; any other number is for float64."""
 
 ALL_ENTRIES, UPPER, EVERY_OTHER = range(3)
-"""Which entries a forest lists: all; those with u < v; or of each pair one, half of them in the smaller end's row, for
-rows whose reverse entries lie with another GPU.
+"""The entries that a forest lists: all; those with u < v; or every other one.
+
+Of each pair one entry is listed, half of them in the smaller end's row, for rows whose reverse entries lie with another
+GPU.
 """
 
 MAX_GPUS, LETTER_WORDS = 16, 3
-"""GPUs that work together, and words of 8 bytes that one tells another at a barrier."""
+"""GPUs that work together, at most, and words of 8 bytes that one tells another at a barrier."""
 
 DEALERS = 61
 """Counters of vertices that are pulled, not a power of two: see pull_words."""
@@ -181,7 +183,7 @@ struct StripForest {
 };
 struct StripEdge { I a, b; unsigned int weight, u, x; };  // an edge u < x between the trees a and b
 """
-"""Bounds of arrays are numbers, or named above."""
+"""The structs, in which bounds of arrays are numbers, or named above."""
 
 TYPES = {
     "unsigned int": np.uint32,
@@ -190,12 +192,12 @@ TYPES = {
     "double": np.float64,
     "Slot": np.uint64,
 }
-"""Types of fields, beside the unit's own I, J and T, and structs."""
+"""The types of fields, beside the unit's own I, J and T, and structs."""
 
 
 @dataclass(frozen=True)
 class Struct:
-    """A struct of the CUDA text.  text: its declaration.  fields: what stands in its braces."""
+    """A struct of the CUDA text: `text` is its declaration, and `fields` what stands in its braces."""
 
     name: str
     text: str
@@ -203,7 +205,7 @@ class Struct:
 
     @cache  # noqa: B019  # there are as many structs as above
     def dtype(self, **types: Any) -> np.dtype:
-        """Where the fields lie. types: those of I, J and T, where they are used."""
+        """Returns where the fields lie; `types` has those of I, J and T, where they are used."""
         known, found = {**TYPES, **types}, []
         for kind, names in re.findall(r"((?:unsigned |long )*\w+) ([^;]*);", re.sub(r"//.*", "", self.fields)):
             of = np.dtype(known[kind]) if kind in known else structs()[kind].dtype(**types)
@@ -213,7 +215,7 @@ class Struct:
         return np.dtype(found, align=True)
 
     def nbytes(self, **types: Any) -> int:
-        """The bytes of one."""
+        """Returns the bytes of one."""
         return self.dtype(**types).itemsize
 
     @property
@@ -222,22 +224,22 @@ class Struct:
         return self.nbytes() // 8
 
     def word(self, name: str) -> int:
-        """The word of 8 bytes in which a field begins."""
+        """Returns the word of 8 bytes in which a field begins."""
         fields: Any = self.dtype().fields
         return int(fields[name][1]) // 8
 
     def read(self, state: Any, *names: str) -> dict[str, int]:
-        """The values of fields of 8 bytes, by their names."""
+        """Reads the values of fields of 8 bytes, by their names."""
         return {name: int(state[self.word(name)]) for name in names}
 
 
 def numbers() -> dict[str, int]:
-    """The numbers above, by their names."""
+    """Returns the numbers above, by their names."""
     return {name: value for name, value in globals().items() if isinstance(value, int) and name.isupper()}
 
 
 def structs() -> dict[str, Struct]:
-    """The structs above, by their names."""
+    """Returns the structs above, by their names."""
     found = re.finditer(r"(?:struct|union) (?:__align__\(.*\) )?(\w+) {(.*?)};", STRUCTS, re.DOTALL)
     return {each[1]: Struct(each[1], each[0], each[2]) for each in found}
 
@@ -250,7 +252,7 @@ def __getattr__(name: str) -> Struct:
 
 
 def used(text: str) -> list[Struct]:
-    """The structs that CUDA text mentions, and those that these have as fields."""
+    """Returns the structs that CUDA text mentions, and those that these have as fields."""
     found, words = [], set(re.findall(r"\w+", text))
     for struct in reversed(structs().values()):
         if struct.name in words:
@@ -260,7 +262,7 @@ def used(text: str) -> list[Struct]:
 
 
 def declared(text: str) -> str:
-    """The numbers and the structs that CUDA text mentions."""
+    """Returns the declarations of the numbers and the structs that CUDA text mentions."""
     declarations = "".join(f"{struct.text}\n" for struct in used(text))
     words = set(re.findall(r"\w+", text + declarations))
     sizes = (f"[[maybe_unused]] constexpr int {name} = {numbers()[name]};\n" for name in sorted(words & {*numbers()}))
@@ -268,6 +270,6 @@ def declared(text: str) -> str:
 
 
 def asserted(text: str, **types: np.dtype) -> str:
-    """Assertions that each struct that CUDA text mentions has the size that the host reckons with."""
+    """Returns assertions that each struct that CUDA text mentions has the size that the host reckons with."""
     found = [struct for struct in used(text) if struct.name != "Slot"]
     return "".join(f"static_assert(sizeof({struct.name}) == {struct.nbytes(**types)});\n" for struct in found)

@@ -1,4 +1,4 @@
-"""Shortest-path trees by the rule "nearest", on the GPU as array programs; `algorithms.shared.parents` has the rule.
+"""Finds shortest-path trees by the rule "nearest" on the GPU, as array programs; see `algorithms.shared.parents`.
 
 the tight edges from nearer vertices     d_i + a_ij = d_j, d_i < d_j: few, and only they are looked at again
 m_j = min d_i of these                   then p_j = min i of those with d_i = m_j
@@ -18,11 +18,11 @@ from formats.storage.compressed import expand
 from semiring import MinPlus
 
 NONE = np.iinfo(np.int32).max
-"""Of a vertex that has no parent so far."""
+"""The parent of a vertex that has none so far."""
 
 
 def parents(A: CSR, d: Array, source: int) -> tuple[Array, Array]:
-    """(the parent of each vertex after round 0, -1 for none; which are reached and have none), in MinPlus."""
+    """Returns the parents after round 0, -1 for none, and which reached vertices have none, in MinPlus."""
     cp, zero = cupy(), MinPlus.zero(A.dtype)
     parent = cp.full(A.nrows, NONE, np.int32)
     if not gains_by_length(A, MinPlus):
@@ -38,7 +38,7 @@ def parents(A: CSR, d: Array, source: int) -> tuple[Array, Array]:
 
 
 def tight(A: CSR, d: Array, zero: Any) -> tuple[Array, Array]:
-    """The ends of the edges u -> v with d_u + w = d_v and d_u < d_v, v reached."""
+    """Returns the ends of the edges u -> v with d_u + w = d_v and d_u < d_v, v reached."""
     cp = cupy()
     u, v = expand(A.indptr), A.indices
     here, there = d[u], d[v]

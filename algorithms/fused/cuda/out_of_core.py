@@ -1,4 +1,4 @@
-"""Matrices that are not resident as a whole: what is kept beside them in pinned memory where there is no room."""
+"""Keeps in pinned memory what belongs to matrices that are not resident as a whole, where there is no room."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ WINDOW_ENTRIES = 1 << 23
 FRONTIER = "frontier rows"
 """The plan of reading the rows of those vertices alone that are expanded."""
 SEARCHES_BEFORE_COLUMNS = 32
-"""Searches that read rows alone, before columns are made in pieces: about what these take."""
+"""Searches that read rows alone before columns are made in pieces: about what these take."""
 TURNING_BYTES_PER_VERTEX = 24
-"""Bytes a vertex that are left to what turns a matrix in pieces, beside its pieces."""
+"""Bytes for each vertex that are left to what turns a matrix in pieces, beside its pieces."""
 
 
 def beyond(A: Any) -> bool:
-    """Is a part of A not resident? Then what crosses the bus is everything."""
+    """True if a part of A is not resident: then what crosses the bus is everything."""
     return not A.all_resident
 
 
 def crossed(A: CSR, edges: int, *arrays: Array) -> dict[str, Any]:
-    """Facts of a search that reads rows once in all: what crossed of some of A's arrays, with so many edges."""
+    """Returns the facts of a search that reads rows once: its edges, and what crossed of some of A's arrays."""
     moved = sum(map(elsewhere, arrays))
     return {"plan": FRONTIER, "edges": edges, "crossed": moved * edges // max(A.nnz, 1)} if moved else {"edges": edges}
 
 
 def pinned(what: object, size: int, dtype: np.dtype, place: Place) -> Array:
-    """An array in pinned memory. OutOfHostMemory if that would be too much of it."""
+    """Makes an array in pinned memory; raises OutOfHostMemory if that would be too much of it."""
     check_pinned(what, size * dtype.itemsize)
     return empty((size,), dtype, 0, place)
 
 
 def room(A: CSR, a_vertex: int) -> int:
-    """Bytes that are left on the device, beside so many for each vertex."""
+    """Returns the bytes that are left on the device, beside so many for each vertex."""
     available = A.place.available_bytes()
     return (1 << 40) if available is None else max(0, available - a_vertex * max(A.shape))
 
 
 def columns_of(A: CSR) -> tuple[Array, Array]:
-    """(indptr, rows) of A's columns: on the device where there is room, else rows in pinned memory; kept with A."""
+    """Returns A's columns (indptr, rows), with rows in pinned memory where the device has no room; kept with A."""
     if known_symmetric(A, pattern=True):
         return A.indptr, A.indices
     columns: Any = A.known(COMPRESSED, CSC)
@@ -67,7 +67,7 @@ def columns_of(A: CSR) -> tuple[Array, Array]:
 
 
 def turned_outside(A: CSR) -> bool:
-    """Are A's columns in pinned memory, or is it time to make them? Pulls read few of them."""
+    """True if A's columns are in pinned memory, or it is time to make them: pulls read few of them."""
     if (A.known(SEARCHES) or [0])[0] == SEARCHES_BEFORE_COLUMNS and not has_columns(A) and not has_room_for_columns(A):
         with suppress(MemoryError):
             columns_of(A)
@@ -75,21 +75,21 @@ def turned_outside(A: CSR) -> bool:
 
 
 def both_ways(A: CSR, *, reads: bool) -> bool:
-    """Has every entry its reverse? reads: may A be read to find out? Else only if it is known, or A is resident."""
+    """True if every entry has its reverse; unless A `reads`, only if that is known, or A is resident."""
     if known_symmetric(A, pattern=True) or A.keeps(SYMMETRIC, True):
         return known_symmetric(A, pattern=True)
     return (reads or not beyond(A)) and is_symmetric(A, pattern=True)
 
 
 def has_room(A: Any, a_vertex: int, an_entry: int, *, may_fail: bool = False) -> bool:
-    """Has the device room for so many bytes a vertex and an entry?  may_fail: as of `Place.questions`."""
+    """True if the device has room for so many bytes a vertex and an entry; `may_fail` is as in `Place.questions`."""
     needed = a_vertex * A.nrows + an_entry * A.nnz
     available = A.place.available_bytes() if A.place.questions(needed, may_fail=may_fail) else None
     return available is None or needed <= available
 
 
 def left_for_blocks(A: Any, wanted: int) -> int | None:
-    """Bytes that are left on the device, in new blocks if these are less than what is wanted; None if nobody knows."""
+    """Returns the bytes left on the device, in new blocks if they are fewer than wanted; None if nobody knows."""
     available = A.place.available_bytes()
     if available is None or available >= wanted:
         return available
@@ -99,14 +99,14 @@ def left_for_blocks(A: Any, wanted: int) -> int | None:
 
 
 def windows(start: int, end: int, size: int | None = None) -> Iterator[tuple[int, int]]:
-    """[start, end) in parts: pages that are far from each other are read more slowly over the bus."""
+    """Yields [start, end) in parts: pages that are far from each other are read more slowly over the bus."""
     size = WINDOW_ENTRIES if size is None else size
     for begin in range(start, end, size):
         yield begin, min(begin + size, end)
 
 
 def columns_in_pieces(A: CSR, **how: bool) -> Any:
-    """`turned_in_pieces` of A on a GPU."""
+    """Returns `turned_in_pieces` of A on a GPU."""
     place = A.place
     found = turned_in_pieces(
         A, room(A, TURNING_BYTES_PER_VERTEX), lambda size, dtype: pinned(f"columns of {A!r}", size, dtype, place), **how

@@ -1,4 +1,4 @@
-"""Spanning forests of matrices that are not resident as a whole: each entry crosses the bus once.
+"""Makes spanning forests of matrices that are not resident as a whole: each entry crosses the bus once.
 
 `out_of_core_msf.cu` has the kernels.
 """
@@ -30,28 +30,30 @@ from .staging import WINDOWS_AHEAD, Window, staged, whole
 COUNT, BALANCE = StreamControl.word("count"), StreamControl.word("balance")
 
 VERTEX_BYTES, OPEN_BYTES = 17, 8
-"""Of a vertex: its best offers and its level, beside two trees. Of a listed edge, beside itself: two numbers of it."""
+"""Bytes of a vertex's best offers and level, and of the two numbers that are kept of a listed edge."""
 WHOLE_LIST_BYTES = 80
-"""Bytes a vertex and an edge of which some may well be left of blocks in use, where all edges are listed."""
+"""Bytes for each vertex and edge, from which some may be left of blocks in use, where all edges are listed."""
 MIN_WINDOW_BYTES = 8 << 20
-"""Bytes of a window that comes, of which there are fewer rather than shorter ones."""
+"""Bytes of a window, at least: rather than shorter ones fewer come."""
 WINDOW_COUNT, COMING_SHARE = 12, 0.1
-"""Windows that come while a forest is made, and the share of the memory which these have at least, if they need it."""
+"""Windows that come while a forest is made, and the share of the memory that these have at least, if they need it."""
 SLACK_BYTES = 1 << 18
 """Bytes of small arrays, and by which CuPy's blocks are larger than what is asked for."""
 MAX_NEW_EDGES_PER_VERTEX, MIN_LISTED_EDGES = 0.75, 1 << 20
-"""Edges a vertex beside a forest's that are listed at most, where they are more than so many in all."""
+"""Edges for each vertex beside a forest's that are listed at most, if all are more than the second number."""
 MIN_LIST_SHARE = 1.25
-"""Listed edges that there must be room for, of those that a forest may have."""
+"""Room for listed edges at least, in edges that a forest may have."""
 FULL_SHARE = 0.9
-"""Share of the places behind the forest so far that are taken, from which on a new forest is made."""
+"""Share of the places behind the forest so far that are taken when a new forest is made."""
 FIRST_SHARE = 0.3
-"""Of the listed edges, those that a forest is first made of."""
+"""Share of the listed edges that a forest is first made of."""
 SIEVE_WEIGHTS = 8
-"""Weights by which a forest leaves others out: so many divide its edges evenly."""
+"""Weights by which a forest leaves others out: they divide its edges evenly."""
 BYTES_LEFT: Fact[int | None] = Fact("bytes that were left on the device for a forest")
-"""Given: bytes that were available. Where they are again, CuPy's pool has the blocks of the last forest, which are as
-large. To allocate a GB takes several milliseconds.
+"""Facts are given by the bytes that were available.
+
+Where they are again, CuPy's pool has the blocks of the last forest, which are as large. To allocate a GB takes several
+milliseconds.
 """
 KINDS: dict[type, str] = {CSR: "out_of_core_msf", CompressedCSR: "packed_msf"}
 """The units of kernels by the format of the matrix."""
@@ -62,14 +64,14 @@ NOT_YET = np.uint64(2**64 - 1)
 
 
 def edge_bytes(end_bytes: int) -> int:
-    """Of a listed edge, whose ends have so many each."""
+    """Returns the bytes of a listed edge, whose ends have so many each."""
     return Edge.nbytes(J=np.dtype(f"i{end_bytes}"))
 
 
 def shared_room(
     available: int | None, coming: int, n: int, filled: int, nnz: int, index_bytes: int, end_bytes: int
 ) -> tuple[int, int]:
-    """(edges that are listed at most, bytes of the windows that come), with so many bytes left on the device.
+    """Returns the edges that are listed at most, and the bytes of the windows that come, of the bytes available.
 
     coming: bytes of windows that are wanted. filled: rows with entries, about as many as a forest has edges.
     index_bytes, end_bytes: of a tree of a vertex, and of an end of a listed edge.
@@ -129,7 +131,7 @@ class Stream:
         self.k.plain("start_stream", n, (self.control, np.int64(n), self.tree, self.level))
 
     def allocate(self, available: int | None) -> None:
-        """Take memory, of which so many bytes are available, and let the first windows come."""
+        """Takes memory, of which so many bytes are available, and lets the first windows come."""
         cp, A, n, index = cupy(), self.A, self.n, self.index
         left = A.keep(BYTES_LEFT, lambda: left_for_blocks(A, WHOLE_LIST_BYTES * (n + A.nnz)), available)
         coming = WINDOW_COUNT * WINDOW_ENTRIES * (self.end_bytes + A.dtype.itemsize) if beyond(A) else 0
@@ -145,24 +147,24 @@ class Stream:
         self.make_room(self.capacity)
 
     def give_back(self) -> None:
-        """Hold no memory."""
+        """Gives back all memory."""
         self.window, self.windows = None, iter(())
         self.list = self.tree = self.parent = self.level = self.levels = self.chosen = None
         self.offers, self.open = [], []
 
     def begin(self) -> None:
-        """Let the first windows come."""
+        """Lets the first windows come."""
         self.at, self.windows = 0, self.whole_windows()
         self.window = next(self.windows, None)
 
     def make_room(self, capacity: int) -> None:
-        """For what is known of so many listed edges, beside themselves."""
+        """Makes room for what is known of so many listed edges, beside themselves."""
         self.capacity = capacity
         self.open = [cupy().empty(capacity, np.uint32) for _ in range(2)]
         self.chosen = cupy().empty(-(-capacity // 32), np.uint32)
 
     def whole_windows(self) -> Iterator[Window]:
-        """The matrix's columns and values, window after window, copied ahead where they are not resident."""
+        """Yields the matrix's columns and values, window after window, copied ahead where they are not resident."""
         A, one_value = self.A, step_of(self.A, np.int64) == 0
         ahead = max(WINDOWS_AHEAD, min(WINDOW_COUNT, self.coming // MIN_WINDOW_BYTES))
         if isinstance(A, CompressedCSR):
@@ -173,7 +175,7 @@ class Stream:
                 yield begin, end, own if len(own) == 2 else [*own, A.values]
 
     def collect(self, start: int, which: int, balanced: bool, least: Any = LIGHTEST, most: Any = NOT_YET) -> int:
-        """List edges from a place in the matrix on, as many as fit; returns where the next ones begin.
+        """Lists edges from a place in the matrix on, as many as fit; returns where the next ones begin.
 
         least, most: of their weights.
         """
@@ -203,7 +205,7 @@ class Stream:
         return end
 
     def read(self, which: int, balanced: bool = False) -> None:
-        """Make a forest of the whole matrix."""
+        """Makes a forest of the whole matrix."""
         at, total = 0, self.A.nnz
         with Bar(f"a forest of {total:,} entries", total, lambda: at) as bar:
             while at < total:
@@ -216,20 +218,20 @@ class Stream:
 
     @property
     def edge_bytes(self) -> int:
-        """Of a listed edge: its weight and its ends."""
+        """The bytes of a listed edge: its weight and its ends."""
         return edge_bytes(self.end_bytes)
 
     @property
     def full(self) -> bool:
-        """Is it time to make a forest of what is listed?"""
+        """True if it is time to make a forest of what is listed."""
         return self.count - self.spanned >= FULL_SHARE * (self.capacity - self.spanned)
 
     def edge_list(self, start: int = 0, stop: int | None = None) -> Array:
-        """Some listed edges, as bytes."""
+        """Returns some listed edges, as bytes."""
         return self.list[start * self.edge_bytes : (self.count if stop is None else stop) * self.edge_bytes]
 
     def join_lists(self, lists: list[Array], kept: int = 0) -> None:
-        """Make a forest of what is listed on several GPUs; kept: as for `span`, of the first list."""
+        """Makes a forest of the lists of several GPUs; `kept` is as for `span`, and counts in the first list."""
         cp, edge, place = cupy(), self.edge_bytes, place_of(self.control)
         total = sum(each.size for each in lists) // edge
         if total > self.capacity:
@@ -244,7 +246,7 @@ class Stream:
         self.span(kept)
 
     def span(self, kept: int = 0) -> None:
-        """Make a forest of what is listed.
+        """Makes a forest of what is listed.
 
         kept: so many of the first edges are the forest of all lighter ones, whose trees are the first ones here.
         """
@@ -259,7 +261,7 @@ class Stream:
         self.spans += 1
 
     def sieve(self) -> None:
-        """Find out what leaves edges out from now on."""
+        """Finds out what leaves edges out from now on."""
         cp, A = cupy(), self.A
         if self.core is None:
             lengths = cp.subtract(A.indptr[1:], A.indptr[:-1], out=self.parent[: A.nrows])
@@ -273,7 +275,7 @@ class Stream:
         self.k.persistent("sieve", max(self.count, self.n), arguments)
 
     def quantiles(self, *shares: float) -> list[np.uint64]:
-        """Weights than which such shares of the listed edges are lighter, by a sample."""
+        """Samples the weights below which such shares of the listed edges lie."""
         size = min(self.count, SAMPLED_WEIGHTS)
         if size == 0:
             return [NOT_YET for _ in shares]
@@ -283,7 +285,7 @@ class Stream:
         return [ascending[int(share * size)] for share in shares]
 
     def join(self) -> Array:
-        """Make trees of the listed edges; each vertex's is the smallest vertex in it."""
+        """Makes trees of the listed edges; each vertex's is the smallest vertex in it."""
         n = self.n
         self.k.plain("start_trees", n, (np.int64(n), self.tree))
         self.k.plain("join_listed", self.count, (self.list, np.int64(self.count), NOT_YET, self.tree))
@@ -291,7 +293,7 @@ class Stream:
         return self.tree
 
     def edges(self) -> tuple[Array, Array, Array]:
-        """(u, v, weights) of the forest, ascending; the list is given back."""
+        """Returns the forest's ends u and v, and weights, ascending; the list is given back."""
         cp, A = cupy(), self.A
         rows, ends = (cp.empty(self.count, self.index) for _ in range(2))
         values = cp.empty(self.count, A.dtype)
@@ -311,7 +313,7 @@ class Stream:
 def forest_in_one_pass(
     A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool
 ) -> tuple[COO, Array | None] | Declined:
-    """`boruvka` of A, whose entries are read once, in parts for whose edges there is room."""
+    """Runs `boruvka` of A, whose entries are read once, in parts for whose edges there is room."""
     if max(A.shape) >= 2**31:
         return Declined(f"it packs two vertices in 64 bits, and there are {A.nrows:,}")
     both_ways = known_symmetric(A)

@@ -1,4 +1,4 @@
-"""Shortest paths on the GPU: every algorithm is one fixpoint kernel with a threshold of another width (fixpoint.cu)."""
+"""Shortest paths run on the GPU as one fixpoint, whose threshold has a width for each algorithm (fixpoint.cu)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TREE_ROUNDS = 128
 """Rounds of a tree after which the rest of them are found as levels, which do not take a step for each."""
 
 DEEP_MEAN_DEGREE, DEEP_MAX_DEGREE = 5, 512
-"""Average and largest degrees up to which a run begins deep, which is faster there: roads and grids."""
+"""Mean and largest degrees up to which a run begins deep, which is faster there: roads and grids."""
 
 CALM_EDGES = 4096
 """Edges of a wide step below which it is calm: many such in a row are the deep kernel's work."""
@@ -53,10 +53,10 @@ MIN_NNZ_TO_WIDEN = 1 << 24
 """Entries of a graph with hubs from which Δ begins narrow. With one Δ, an R-MAT graph's edges are relaxed 2.4 times."""
 
 STEPS_OF_ALL_EDGES, MAX_DOUBLINGS = 10, 11
-"""A narrow Δ doubles after each step of fewer than one of STEPS_OF_ALL_EDGES edges, so many times at most."""
+"""A narrow Δ doubles after a step of fewer edges than all by the first number, and at most so many times."""
 
 ROUNDS_PER_STEP, DEEP_MIN_ENTRIES, DEEP_MAX_ENTRIES, WIDE_MIN_EDGES = 12, 2048, 8192, 1 << 17
-"""What `Schedule` calls rounds, few and many."""
+"""The numbers that `Schedule` calls rounds, few and many."""
 
 FIRST_LOOK_STEPS = 16
 """Steps after which a run whose paths may gain by length takes turns with one that looks for improving cycles."""
@@ -65,7 +65,7 @@ STEPS_PER_VERTEX, MIN_STEPS = 8, 4096
 """Steps after which a fixpoint is given up: so many for each vertex, and these. Where the laws hold it has fewer."""
 
 ASTRAY = "d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one"
-"""What is said of distances that have no tree."""
+"""The message of distances that have no tree."""
 
 COPIES_PER_ENTRY = 16
 """Vertices of all copies of a graph for each entry of their queue."""
@@ -73,10 +73,10 @@ QUEUE_SHARE, MIN_QUEUE_ENTRIES = 1 / 4, 4096
 """Entries of a deep kernel's queue: so many for each vertex, and at least so many."""
 
 BEGUN: Fact[None] = Fact("compiling of what a run begins with is under way")
-"""Given: the semiring, and the dtype of distances."""
+"""Facts are given by the semiring, and the dtype of distances."""
 
 RUN_BYTES_PER_VERTEX = 32
-"""Bytes a vertex that are left to a run where the records of the edges are on the device, too."""
+"""Bytes for each vertex that are left to a run where the records of the edges are on the device, too."""
 
 HOP_RECORDS: Fact[Array] = Fact("records of the edges")
 MEAN_LENGTH: Fact[float] = Fact("mean weight without its sign")
@@ -86,7 +86,7 @@ FRONTIERS: Fact[Schedule] = Fact("whole frontiers, deep where that suits the gra
 
 @dataclass(frozen=True)
 class Schedule:
-    """How the fixpoint is reached.
+    """Says how the fixpoint is reached.
 
     name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
     so many.  few: edges of a wide step below which the threshold is raised, or entries of a deep step below which the
@@ -106,7 +106,7 @@ class Schedule:
 
 
 HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
-"""How levels are found on roads and grids: as shortest paths with edges of length 1."""
+"""The schedule of levels on roads and grids: shortest paths with edges of length 1."""
 
 
 @bellman_ford.implement(CSR, "cuda")
@@ -135,29 +135,29 @@ def by_nearest(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 
 def deep(A: CSR) -> bool:
-    """Has A so many short rows that the number of steps is everything?"""
+    """True if A has so many short rows that the number of steps is everything."""
     return may_be_deep(A) and longest_row(A) <= DEEP_MAX_DEGREE
 
 
 def begin_ahead(A: CSR, s: Semiring, dtype: np.dtype) -> None:
-    """Have compiled, once, what a run on `A` with distances of a dtype is likely to begin with."""
+    """Compiles ahead, once, what a run on `A` with distances of a dtype is likely to begin with."""
     types = types_of(A)
     unit = kernels.path_unit, "deep" if may_be_deep(A) else "wide", s, dtype, types
     A.keep(BEGUN, lambda: compile.ahead((statistics.unit, A.dtype, types), unit), s, dtype)
 
 
 def may_be_deep(A: CSR) -> bool:
-    """Is `deep` a matter of A's longest row?"""
+    """True if `deep` is a matter of A's longest row."""
     return narrow(A) and 0 < A.nnz <= DEEP_MEAN_DEGREE * A.nrows
 
 
 def narrow(A: CSR) -> bool:
-    """Has the record of an edge no more than 16 bytes?"""
+    """True if the record of an edge has no more than 16 bytes."""
     return bool(A.indptr.dtype == np.int32)
 
 
 def buckets(A: CSR, delta: Any = None) -> Schedule:
-    """Near and far vertices, by a Δ that suits the graph unless one is given."""
+    """Returns the schedule of near and far vertices, by a Δ that suits the graph unless one is given."""
     return A.keep(BUCKETS, lambda: _buckets(A, None)) if delta is None else _buckets(A, delta)
 
 
@@ -171,7 +171,7 @@ def _buckets(A: CSR, delta: Any) -> Schedule:
 
 
 def wide_buckets(A: Matrix, delta: Any, typical: float) -> Schedule:
-    """Near and far vertices in wide steps.  delta: Δ, or None.  typical: the mean length of an edge."""
+    """Returns that schedule in wide steps, by Δ or None, and the typical length of an edge."""
     width = width_of(A, delta, typical * WIDE_DELTA_MEANS)
     if delta is not None:
         return Schedule("buckets", width)
@@ -182,32 +182,32 @@ def wide_buckets(A: Matrix, delta: Any, typical: float) -> Schedule:
 
 
 def width_of(A: Matrix, delta: Any, suitable: float) -> Any:
-    """Δ as a number of A's dtype: the one that is given, or else a suitable one."""
+    """Returns Δ as a number of A's dtype: the one that is given, or else a suitable one."""
     width = as_bound(max(suitable, 1e-30), A.dtype, MinPlus) if delta is None else bucket_width(A, delta)
     return A.dtype.type(1) if A.dtype.kind == "i" and not width > 0 else width
 
 
 def widens(A: Matrix) -> bool:
-    """Is A so large, with such hubs, that one Δ goes along many edges before their ends have their last distances?"""
+    """True if A is so large, with such hubs, that one Δ goes along many edges before their ends are settled."""
     return A.nnz >= MIN_NNZ_TO_WIDEN and longest_row(A) * A.nrows >= MIN_SKEW * A.nnz
 
 
 def halved(width: Any, times: int) -> tuple[Any, int]:
-    """(a Δ, how often it doubles to come to the width): at most so many times."""
+    """Returns a narrower Δ, and how often it doubles to come to the width: at most so many times."""
     while times > 0 and not type(width)(width / 2**times) > 0:
         times -= 1
     return type(width)(width / 2**times), times
 
 
 def mean_length(A: CSR) -> float:
-    """The mean weight without its sign."""
+    """Returns the mean weight without its sign."""
     if not gains_by_length(A, MinPlus):
         return mean(A, MinPlus)
     return A.keep(MEAN_LENGTH, lambda: float(cupy().abs(A.values.astype(np.float64)).mean()))
 
 
 def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, gains: bool = False) -> Any:
-    """The fixpoint of d = e_source ⊕ dA.
+    """Finds the fixpoint of d = e_source ⊕ dA.
 
     gains: may a path be better for being longer? Then cycles that improve are looked for.
     """
@@ -279,12 +279,12 @@ class Run:
         self._made: dict[str, tuple[Any, ...]] = {}
 
     def _unit(self) -> kernels.Kernels:
-        """The kernels of the unit whose turn it is."""
+        """Returns the kernels of the unit whose turn it is."""
         kind = "step_by_step" if self.ran[-1] == "wide" and self.noted is not None else self.ran[-1]
         return kernels.path_of(self.A, kind, self.s, self.dtype)
 
     def go_on(self, upto: int | None = None) -> None:
-        """Take steps until all is done, or there have been that many."""
+        """Takes steps until all is done, or there have been that many."""
         while not self.done and (upto is None or self.steps < upto):
             kernel = self.ran[-1]
             if kernel not in self._made:
@@ -325,7 +325,7 @@ class Run:
         return self.control, *rows, self.d, self.active, *lists, *steering, np.uint64(how.doublings)
 
     def known(self) -> dict[str, int]:
-        """What happened, which `explain` is told, too."""
+        """Returns what happened, and tells `explain`."""
         how = self.how
         known = Control.read(self.state, *STATE) | {"done": int(self.done)}
         known["crowded"] |= len(self.ran) > 1
@@ -353,20 +353,20 @@ class Stepped(Run):
 
     @property
     def edges(self) -> int:
-        """That were expanded."""
+        """The edges that were expanded."""
         return int(self.state[Control.word("edges")])
 
     @property
     def saturated(self) -> bool:
-        """Has a finite length become the zero?"""
+        """True if a finite length has become the zero."""
         return bool(self.state[Control.word("saturated")])
 
     def rest(self) -> None:
-        """Give back all but the distances."""
+        """Gives back all but the distances."""
         self._made.clear()
 
     def resume(self) -> None:
-        """Go on from what is active."""
+        """Goes on from what is active."""
         saturated = self.state[Control.word("saturated")]
         kernels.path("pruned_pull", self.s, self.dtype, types_of(self.A)).plain(
             "resume", 1, (self.control, self.one, self.one)
@@ -376,26 +376,26 @@ class Stepped(Run):
         self.state[Control.word("saturated")] |= saturated
 
     def answer(self) -> Any:
-        """The distances, and that none has left the range, if none has."""
+        """Returns the distances, and that none has left the range, if none has."""
         self.known()
         return self.d if self.saturated else Exact(self.d)
 
 
 def fixpoint(A: CSR, s: Semiring, how: Schedule, **start: Any) -> tuple[Array, dict[str, int]]:
-    """(the least d = e_source ⊕ dA, what happened); see `Run` for what it may start from."""
+    """Returns the least d = e_source ⊕ dA, and what happened; see `Run` for what it may start from."""
     run = Run(A, s, how, **start)
     run.go_on()
     return run.d, run.known()
 
 
 def mark_unreached(level: Array, index: Index, kind: str = "deep") -> None:
-    """Write -1 where a fixpoint of HOPS has found no way. index, kind: of the kernels that are used."""
+    """Writes -1 where a fixpoint of HOPS has found no way, by the kernels of an index type and a kind."""
     k = kernels.path(kind, MinPlus, level.dtype, index)
     k.plain("mark_unreached", level.size, (np.int64(level.size), level))
 
 
 def hops(A: CSR, k: kernels.Kernels) -> Array:
-    """The records of A's edges, made once and kept with A: 16 bytes an edge, pinned where there is no room."""
+    """Returns the records of A's edges, made once and kept with A: 16 bytes an edge, pinned where there is no room."""
 
     def make() -> Array:
         words = np.dtype(np.uint32)
@@ -409,12 +409,12 @@ def hops(A: CSR, k: kernels.Kernels) -> Array:
 
 
 def step_of(A: Any, index: Any) -> Any:
-    """Elements between values: 0 where all are one."""
+    """Returns the elements between values: 0 where all are one."""
     return index(A.values.strides[0] // A.dtype.itemsize)
 
 
 def entry_bytes(dtype: np.dtype, index_dtype: np.dtype) -> int:
-    """The size of an entry of a deep kernel's queue."""
+    """Returns the size of an entry of a deep kernel's queue."""
     return Entry.nbytes(T=dtype, I=index_dtype)
 
 
@@ -444,7 +444,7 @@ def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
 
 
 def tight_edges(A: CSR, fmt: type) -> dict[str, int]:
-    """What the pass over all edges takes: their ends, two distances, a length and flags."""
+    """Returns the bytes of the pass over all edges: their ends, two distances, a length and flags."""
     return {"tight edges": A.nnz * (2 * A.indices.itemsize + 3 * 8 + 3)}
 
 
@@ -461,7 +461,7 @@ def _nearest_tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
 
 
 def settle_by_hops(A: CSR, d: Array, source: int, s: Semiring, parent: Array) -> None:
-    """Parents of the vertices that have none yet: a vertex's round is its level in T = A⟨d_i ⊗ a_ij = d_j⟩."""
+    """Finds the parents that are missing: a vertex's round is its level in T = A⟨d_i ⊗ a_ij = d_j⟩."""
     cp = cupy()
     n, absent = A.nrows, MinPlus.zero(np.dtype(np.int32))
     T: Any = select(A, tight(s), row=d, col=d)
@@ -476,5 +476,5 @@ def settle_by_hops(A: CSR, d: Array, source: int, s: Semiring, parent: Array) ->
 
 
 def as_vertices(found: Array) -> Array:
-    """Vertices in the integers that (n,) of them have everywhere, whatever A's indices are."""
+    """Returns vertices in the integers that (n,) of them have everywhere, whatever A's indices are."""
     return found.astype(index_dtype(found.size), copy=False)

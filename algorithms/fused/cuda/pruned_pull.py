@@ -1,4 +1,4 @@
-"""Shortest paths of matrices beyond the device by one pull over sorted in-edges (pruned_pull.cu), if it moves least."""
+"""Finds shortest paths beyond the device by one pull over sorted in-edges (pruned_pull.cu), if it moves least."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from .out_of_core import FRONTIER, beyond, columns_in_pieces, left_for_blocks, r
 ONE_PULL = "one pull"
 
 MIN_DEGREE = 4
-"""Entries a vertex below which an in-edge is hardly ever left out."""
+"""Mean degree below which an in-edge is hardly ever left out."""
 SAMPLED_WEIGHTS = 4096
 MIN_WEIGHT_SPREAD = 4
 """Times the lightest tenth of the weights that the heaviest tenth must be: else two light edges are hardly shorter."""
 VECTOR_BYTES = 32
-"""Bytes a vertex of what the lightest edges are made with, and of what is kept of each vertex."""
+"""Bytes for each vertex of what the lightest edges are made with, and of what is kept of it."""
 ENTRY_BYTES = 16
-"""For an edge on the device: half of it for the edge, half left to searches."""
+"""Bytes for an edge on the device: half of it for the edge, half left to searches."""
 MAX_LIGHT, ROOM_PARTS = 32, (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 LISTED_BYTES, LISTED_SHARE = 12, 8
-"""Of an edge that was pulled; one in so many may be."""
+"""Bytes of an edge that was pulled, and how many edges there are for each that may be."""
 READ_BYTES = 128
-"""That a vertex reads at least."""
+"""Bytes that a vertex reads at least."""
 FRONTIER_PASSES = 1.5
-"""Of the edges that are expanded where a frontier's rows are read, about."""
+"""Times that an expanded edge is read where a frontier's rows are read, about."""
 FIRST_EDGES, MAX_FIRST_STEPS = 1 << 10, 16
-"""Edges whose expansion begins a search, before there are bounds, and steps of it."""
+"""Edges whose expansion begins a search, before there are bounds, and its steps at most."""
 LISTED, FOUND, READ, IMPROVED, SATURATED = map(PullControl.word, ("listed", "found", "read", "improved", "saturated"))
 
 
@@ -64,12 +64,12 @@ IN_EDGES: Fact[Sorted | None] = Fact("in-edges by weight in pinned memory, the l
 
 
 def least_traffic(predicted: dict[str, int]) -> str:
-    """The plan that moves least; of equal ones the first."""
+    """Returns the plan that moves least; of equal ones the first."""
     return min(predicted, key=predicted.__getitem__)
 
 
 def may_prune(A: CSR, weights: np.ndarray) -> bool:
-    """May a pull leave most in-edges out? weights: a sample."""
+    """True if a pull may leave most in-edges out, by a sample of the weights."""
     if A.nnz < MIN_DEGREE * A.nrows or weights.size == 0:
         return False
     low, high = np.quantile(weights, (0.1, 0.9))
@@ -77,7 +77,7 @@ def may_prune(A: CSR, weights: np.ndarray) -> bool:
 
 
 def most_light(lengths: Array, budget: int) -> int:
-    """How many in-edges of each vertex a graph of so many edges has, at most."""
+    """Returns how many in-edges of each vertex a graph of so many edges has, at most."""
     xp: Any = cupy()
     most = 0
     while most < MAX_LIGHT and int(xp.minimum(lengths, most + 1).sum(dtype=np.int64)) <= budget:
@@ -86,14 +86,14 @@ def most_light(lengths: Array, budget: int) -> int:
 
 
 def suits(A: CSR, s: Semiring, until: Until) -> bool:
-    """Is a pull possible, for weights that are not negative?"""
+    """True if a pull is possible, for weights that are not negative."""
     if s != MinPlus or until.limit is not None or until.target is not None or not beyond(A):
         return False
     return A.dtype in (np.float32, np.int32) and A.indices.dtype == np.int32
 
 
 def sorted_in_edges(A: CSR) -> Sorted | None:
-    """In-edges by weight, made once and kept with A; None where they would not help, or there is no room."""
+    """Returns in-edges by weight, made once and kept; None where they would not help, or there is no room."""
 
     def make() -> Sorted | None:
         weights: Any = A.values
@@ -111,7 +111,7 @@ def sorted_in_edges(A: CSR) -> Sorted | None:
 
 
 def _with_lightest(A: CSR, starts: Array, pairs: Array, part: float) -> Sorted | None:
-    """part: of the room that is left, one in so many is taken."""
+    """Copies the lightest edges to a part of the room that is left, one in `part`."""
     cp, n = cupy(), A.nrows
     most = most_light(cp.diff(starts), int(room(A, VECTOR_BYTES) / (ENTRY_BYTES * part)))
     if most == 0:
@@ -134,7 +134,7 @@ def _with_lightest(A: CSR, starts: Array, pairs: Array, part: float) -> Sorted |
 
 
 def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
-    """Distances by one pull; or a search over A from upper bounds, where that is predicted to move less.
+    """Finds distances by one pull; or by a search over A from upper bounds, where that is predicted to move less.
 
     start: of (graph,), a run from the source, one step of which is taken at a time.  bounded: of (graph, d), a run that
     goes on from distances.
@@ -187,13 +187,13 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
 
 
 def room_for_blocks(A: CSR) -> int:
-    """Bytes that are left on the device for an edge's ends and weight each, whole blocks if it is little."""
+    """Returns the bytes left on the device for edges, in whole blocks if it is little."""
     left = left_for_blocks(A, 2 * LISTED_BYTES * (A.nnz // LISTED_SHARE + A.nrows))
     return (1 << 40) if left is None else max(0, left)
 
 
 def within_range(d: Array, heaviest: float) -> bool:
-    """Is no distance so near the end of the range that an edge left out may have been saturated?"""
+    """True if no distance is so near the end of the range that an edge left out may have been saturated."""
     zero = MinPlus.zero(d.dtype)
     largest = float(cupy().where(d == zero, d.dtype.type(0), d).max())
     return largest + heaviest < float(zero if d.dtype.kind == "i" else np.finfo(d.dtype).max)

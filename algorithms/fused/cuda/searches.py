@@ -1,4 +1,4 @@
-"""Searches from several sources at once on the GPU: a word for each vertex (searches.cu), or copies of the graph."""
+"""Searches from several sources run on the GPU by a word for each vertex (searches.cu), or copies of the graph."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ MIN_VERTICES_TO_COPY = 1 << 19
 """Vertices from which searches of many levels are paths in copies of the graph."""
 
 HOPS = Schedule("buckets", np.int32(16), True, rounds=12, few=1 << 15, many=1 << 18)
-"""How they are found there, with every edge of length 1."""
+"""The schedule of these paths, with every edge of length 1."""
 
 LONG_COLUMNS: Fact[tuple[Array, Array]] = Fact("pieces of long columns")
 
 
 def searches_need(A: CSR, k: int) -> int:
-    """Bytes of a block of searches beside its answer."""
+    """Returns the bytes of a block of searches beside its answer."""
     piece, n = RowPiece.nbytes(I=A.indptr.dtype), A.nrows
     lists = (3 * (n + A.nnz // PIECE_LENGTH + MAX_SEARCHES) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
     words = n * 8 * (3 + PLANES) + lists
@@ -52,13 +52,13 @@ def searches_need(A: CSR, k: int) -> int:
 
 
 def trees_need(A: CSR, k: int) -> int:
-    """Bytes of the levels, in a row for each vertex, and of parents in the width of its counts."""
+    """Returns the bytes of the levels, in a row for each vertex, and of parents in the width of its counts."""
     turned = 0 if A.indptr.dtype == index_dtype(A.nrows) else A.indptr.dtype.itemsize
     return A.nrows * (MAX_SEARCHES * 4 + k * turned)
 
 
 def copied(A: CSR, k: int) -> bool:
-    """Are levels found as paths in copies of the graph?"""
+    """True if levels are found as paths in copies of the graph."""
     return A.nrows >= MIN_VERTICES_TO_COPY and in_copies(A, k)
 
 
@@ -87,7 +87,7 @@ def _searches(
 
 
 def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how: Direction, deepest: int | None) -> int:
-    """Write the levels (k, n) from k sources, at most 64 of them; returns how many there are."""
+    """Writes the levels (k, n) from k sources, at most 64 of them; returns how many there are."""
     cp, index, kind = cupy(), A.indptr.dtype, "deep_searches" if may_be_deep(A) else "searches"
     n, k, short = A.nrows, kernels.pattern(kind, types_of(A)), may_be_deep(A)
     worth = how.choice == "pull" or (how.choice == "auto" and len(sources) >= MIN_SEARCHES_TO_PULL and not short)
@@ -116,12 +116,12 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
 
 
 def long_pieces(A: CSR) -> int:
-    """Pieces of long columns, at most."""
+    """Returns the number of pieces of long columns, at most."""
     return 2 * A.nnz // LONG_COLUMN + 1
 
 
 def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
-    """(the pieces of long columns, how many), which are made once and kept with A."""
+    """Returns the pieces of long columns, and how many, which are made once and kept with A."""
 
     def make() -> tuple[Array, Array]:
         index = A.indptr.dtype
@@ -134,7 +134,7 @@ def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
 
 
 def trees(A: CSR, level: Array, levels: int, parent: Array) -> None:
-    """Write each vertex's smallest predecessor one level nearer, a row for each search."""
+    """Writes each vertex's smallest predecessor one level nearer, a row for each search."""
     few = levels <= MAX_BYTE_LEVELS
     cp, k = cupy(), kernels.pattern("parents_by_few" if few else "parents_by_many", types_of(A))
     n, searches, columns = np.int64(A.nrows), np.int32(len(level)), columns_of(A)

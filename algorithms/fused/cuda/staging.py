@@ -1,4 +1,4 @@
-"""Entries that are read once, in order: copied to the GPU a window at a time, ahead of the kernels that read them.
+"""Copies entries that are read once to the GPU, a window at a time, ahead of the kernels that read them.
 
 A copy by CUDA takes the whole speed of the bus and no multiprocessor. So kernels of a window run at the device's speed,
 while the next windows come. What is resident is read where it lies.
@@ -23,14 +23,14 @@ WINDOWS_AHEAD = 2
 MIN_WINDOW_ENTRIES, ALIGNMENT = 1 << 16, 256
 """Entries of a window, at least; and what their number is a multiple of, as addresses of arrays are."""
 TO_GPU, ON_GPU = 1, 3
-"""Kinds of CUDA's copies."""
+"""The kinds of CUDA's copies."""
 
 Window = tuple[int, int, list[Any]]
-"""Where it begins and ends; and each array, or where its entry 0 would be in one piece: a kernel takes both."""
+"""A window begins and ends at an entry, and has each array, or where its entry 0 would be: a kernel takes both."""
 
 
 def staged(arrays: Sequence[Array], room: int, ahead: int = WINDOWS_AHEAD) -> Iterator[Window]:
-    """All entries of contiguous arrays of as many, window after window; room: bytes of the device for those that come.
+    """Yields contiguous arrays, window after window; `room` is the device's bytes for the windows that come.
 
     The current stream waits for each window. Its place is used again once what has been launched by the time the next
     one is asked for is done. Where nothing has to come, or there is no room, all is read where it lies.
@@ -74,7 +74,7 @@ def staged(arrays: Sequence[Array], room: int, ahead: int = WINDOWS_AHEAD) -> It
 
 
 def places(arrays: Sequence[Array], longest: int, count: int) -> list[list[Array]]:
-    """Of each window, where so many entries of each array come: in one block, for many take long to allocate."""
+    """Returns each window's place for so many entries of each array, all in one block: many take long to allocate."""
     sizes = [longest * array.itemsize for array in arrays]
     block: Any = cupy().empty(count * sum(sizes), np.uint8)
     borders = [0, *accumulate(sizes)]
@@ -88,19 +88,19 @@ def places(arrays: Sequence[Array], longest: int, count: int) -> list[list[Array
 
 
 def whole(total: int, given: list[Any]) -> Iterator[Window]:
-    """Windows of all entries of arrays that are read where they lie."""
+    """Yields windows of all entries of arrays that are read where they lie."""
     for begin, end in windows(0, total):
         yield begin, end, given
 
 
 def border_of(array: Array) -> int:
-    """How many of an array's entries are resident, from the first on."""
+    """Returns how many of an array's entries are resident, from the first on."""
     part = host_part(array)
     return array.size if part is None else part[0] // array.itemsize
 
 
 def copy_part(array: Array, border: int, begin: int, stop: int, place: Array, stream: Any) -> None:
-    """Begin to copy [begin, stop) to a place, by a copy for each kind of memory: none may lead over the border."""
+    """Begins to copy [begin, stop) to a place, by a copy for each kind of memory: none may lead over the border."""
     copied, size = cupy().cuda.runtime.memcpyAsync, array.itemsize
     middle = min(max(begin, border), stop)
     for first, last, kind in ((begin, middle, ON_GPU), (middle, stop, TO_GPU)):

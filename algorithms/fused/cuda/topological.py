@@ -1,4 +1,4 @@
-"""Numbers of strong components against the edges, on the GPU; `algorithms.topological` has the equations.
+"""Numbers strong components against the edges on the GPU; `algorithms.topological` has the equations.
 
 Heights rise along the edges between components, all at once in each round (`topological_levels.cu`), until none
 does: as many rounds as the longest way at most, whose end is not foretold. After many the edges go to the host, where
@@ -22,11 +22,11 @@ from . import kernels
 from .layouts import TopologicalControl
 
 MAX_ROUNDS = 512
-"""Rounds on the GPU, of which one takes some 3 µs, where the host takes some 10 ns an edge."""
+"""Rounds on the GPU, at most: one takes some 3 µs, where the host takes some 10 ns an edge."""
 
 
 def numbered(A: CSR, component: Array, k: int) -> Array:
-    """The place of each component in the order."""
+    """Returns the place of each component in the order."""
     cp: Any = cupy()
     ids = cp.arange(k, dtype=component.dtype)
     if k <= 1 or known_symmetric(A, pattern=True):
@@ -51,7 +51,7 @@ def numbered(A: CSR, component: Array, k: int) -> Array:
 
 
 def on_host(u: Array, v: Array, ids: Array) -> Array:
-    """The order of the contracted graph's vertices, found there."""
+    """Finds the order of the contracted graph's vertices on the host."""
     from algorithms.fused.cpu import topological
 
     cp, k = cupy(), ids.size

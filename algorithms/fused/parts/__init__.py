@@ -1,4 +1,4 @@
-"""Algorithms on matrices in parts: each process works on its own rows as far as it gets, and then they exchange."""
+"""Algorithms on matrices in parts run by rows: each process works on its own, and then they exchange."""
 
 from . import register
 

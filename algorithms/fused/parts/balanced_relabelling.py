@@ -1,4 +1,4 @@
-"""Vertices dealt to several GPUs, so that each has as many of them, with as many edges.
+"""Relabels vertices so that each of several GPUs has as many of them, with as many edges.
 
 Strips of as many entries may differ in rows: of an R-MAT graph one of two GPUs has five of six vertices. A search looks
 at vertices as well as at edges, and in a step all wait for the one that has most to do. So GPUs of one process make
@@ -32,14 +32,14 @@ from .gpus import Member, Team, team_of
 BLOCK = 1024
 """Vertices that stay together: a multiple of WORD, which stay together in front."""
 MIN_IMBALANCE, MIN_BLOCKS = 1.25, 64
-"""Of all vertices for each GPU, how many times as many one has, and blocks of each, from which dealing pays."""
+"""Times its share of the vertices that a GPU must have, and blocks of each GPU, for a relabelling to pay."""
 ROOM_PER_ENTRY, ROOM_PER_VERTEX = 40, 40
 """Bytes that there must be for each entry that a GPU gets, and for each vertex."""
 
 
 @dataclass(frozen=True, eq=False)
 class Relabelling:
-    """Who gets which vertices.
+    """The new numbers of vertices, by which GPUs have them.
 
     numbers: (n,) on the first GPU, the new number of each vertex.  starts: of each GPU its first new number, and n.
     """
@@ -52,17 +52,17 @@ class Relabelling:
         return int(self.numbers.nbytes)
 
     def number(self, v: int) -> int:
-        """The new number of a vertex."""
+        """Returns the new number of a vertex."""
         return int(self.numbers[v])
 
     def renumbered(self, x: np.ndarray) -> np.ndarray:
-        """(n,) by the new numbers, of what is by the old ones, on the host."""
+        """Returns a vector on the host by the new numbers, given by the old ones."""
         found = np.empty_like(x)
         found[to_device(self.numbers, "cpu")] = x
         return found
 
     def in_order(self, x: Any) -> Any:
-        """(n,) by the old numbers, of what is by the new ones, on the first GPU."""
+        """Returns a vector on the first GPU by the old numbers, given by the new ones."""
         return x.take(self.numbers)
 
 
@@ -71,7 +71,7 @@ RELABELLED: Fact[Partitioned] = Fact("the matrix with its vertices dealt to GPUs
 
 
 def relabelling_of(A: Partitioned, team: Team) -> Relabelling | None:
-    """Who gets which vertices, where strips are uneven; else, and without room, None. A: by rows."""
+    """Returns the relabelling of A, by rows, where strips are uneven; else, and without room, None."""
 
     def find() -> Relabelling | None:
         largest, n = int(max(np.diff(team.starts))), A.nrows
@@ -94,7 +94,7 @@ def relabelling_of(A: Partitioned, team: Team) -> Relabelling | None:
 
 
 def new_relabelling(leaving: Any, entering: Any, team: Team) -> Relabelling:
-    """By the edges that leave each vertex, and those that lead to it, on the first GPU."""
+    """Makes a relabelling by the edges that leave each vertex, and those that lead to it, on the first GPU."""
     n, front = team.n, MIN_BLOCKS * BLOCK
     cuts = np.concatenate([np.arange(0, front, WORD), np.arange(front, n, BLOCK), [n]])
     with team.home.scope():
@@ -110,7 +110,7 @@ def new_relabelling(leaving: Any, entering: Any, team: Team) -> Relabelling:
 
 
 def balanced(entries: np.ndarray, sizes: np.ndarray, count: int) -> tuple[np.ndarray, tuple[int, ...]]:
-    """About as many vertices to each of so many GPUs; the last block, whose size is any, to the last GPU.
+    """Gives each GPU about as many vertices; the last block, whose size is any, goes to the last GPU.
 
     entries, sizes: of each block.  Returns (the new number of each one's first vertex, that of each GPU's, and n).
     """
@@ -129,7 +129,7 @@ def balanced(entries: np.ndarray, sizes: np.ndarray, count: int) -> tuple[np.nda
 
 
 def relabelled(A: Partitioned, relabelling: Relabelling) -> Team:
-    """The GPUs with the rows that are dealt to them, whose columns have their new numbers and are not sorted."""
+    """Returns the GPUs with their new rows, whose columns have their new numbers and are not sorted."""
     source: Any = team_of(A)
 
     def make() -> Partitioned:
@@ -144,7 +144,7 @@ def relabelled(A: Partitioned, relabelling: Relabelling) -> Team:
 
 
 def rows_of(member: Member, source: Team, relabelling: Relabelling, vertices: Any) -> CSR:
-    """The rows of all strips that are dealt to a GPU.  vertices: the old numbers by the new ones."""
+    """Takes a GPU's new rows from all strips; `vertices` has the old numbers by the new ones."""
     start, stop = relabelling.starts[member.number : member.number + 2]
     pieces = []
     for each in source.members:
@@ -175,7 +175,7 @@ def rows_of(member: Member, source: Team, relabelling: Relabelling, vertices: An
 
 
 def taken(each: Member, own: Any, numbers: Any) -> tuple[Any, Any, Any, Any]:
-    """Of a strip's rows those of vertices that are dealt to a GPU: (which of these, lengths, columns, values).
+    """Takes from a strip the rows that go to a GPU: which of its vertices, lengths, columns and values.
 
     own: the GPU's vertices by their old numbers.  numbers: the new one of each vertex, which columns then have.
     """
@@ -188,7 +188,7 @@ def taken(each: Member, own: Any, numbers: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def places_of(starts: Any, lengths: Any) -> Any:
-    """The places of rows' entries, one row after the other."""
+    """Returns the places of rows' entries, one row after the other."""
     cp = cupy()
     ends = cp.zeros(lengths.size + 1, starts.dtype)
     ends[1:] = cp.cumsum(lengths)

@@ -1,4 +1,4 @@
-"""Checkpoints of a search on a matrix in parts: the distances, saved from time to time, from which it can go on.
+"""Checkpoints save the distances of a search on a matrix in parts from time to time, so that it can go on.
 
 GPUs come back to the host for it after some steps; a later search may go on from it on GPUs or on the CPU.
 
@@ -33,7 +33,7 @@ NAME = "distances.npz"
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where to save, how often, and whether to go on from what is there."""
+    """Says where to save, how often, and whether to go on from what is there."""
 
     folder: str
     every: float
@@ -45,7 +45,7 @@ _wanted: ContextVar[Wanted | None] = ContextVar("checkpoints", default=None)
 
 @contextmanager
 def checkpoints(folder: str | os.PathLike[str], *, every: float = 60, resume: bool = False) -> Iterator[None]:
-    """Save the distances of searches on matrices in parts, within the block, from time to time.
+    """Saves the distances of searches on matrices in parts, within the block, from time to time.
 
     Args:
         folder: where; it is made. It must be the same for all processes that may be rank 0.
@@ -77,12 +77,12 @@ def checkpoints(folder: str | os.PathLike[str], *, every: float = 60, resume: bo
 
 
 def saves() -> bool:
-    """Has somebody asked for checkpoints?"""
+    """True if somebody has asked for checkpoints."""
     return _wanted.get() is not None
 
 
 class Saving:
-    """What one search saves. Rank 0 alone writes; its clock decides."""
+    """Saves for one search. Rank 0 alone writes; its clock decides."""
 
     def __init__(self, A: Partitioned, source: int, s: Semiring, d: np.ndarray) -> None:
         self.wanted, self.group, self.last = _wanted.get(), A.group, time.monotonic()
@@ -101,7 +101,7 @@ class Saving:
             d[:] = s.add(d, every[0])
 
     def read(self) -> np.ndarray | None:
-        """The saved distances; None if there are none. ValueError if they are of another search."""
+        """Reads the saved distances, or None; raises ValueError if they are of another search."""
         if not os.path.exists(self.path):
             return None
         with refusing_damage(self.path, "this is no checkpoint"), open(self.path, "rb") as stream:
@@ -112,13 +112,13 @@ class Saving:
             return distances
 
     def due(self) -> bool:
-        """Is it time to save?"""
+        """True if it is time to save."""
         if self.wanted is None or self.group.rank != 0:
             return False
         return time.monotonic() - self.last >= self.wanted.every
 
     def look(self, d: np.ndarray) -> None:
-        """Save the distances."""
+        """Saves the distances."""
         if self.group.rank != 0:
             return
         with self.group.guarded("checkpoint"), replacing(self.path) as stream:
@@ -126,18 +126,18 @@ class Saving:
         self.last = time.monotonic()
 
     def forget(self) -> None:
-        """The search has ended: what was saved goes."""
+        """Removes what was saved, for the search has ended."""
         if self.wanted is not None and self.group.rank == 0 and os.path.exists(self.path):
             os.remove(self.path)
 
 
 def saving(A: Partitioned, source: int, s: Semiring, d: np.ndarray) -> Saving:
-    """What a search saves, if somebody asked for it; d takes what was saved before."""
+    """Returns what saves for a search, if somebody asked for it; d takes what was saved before."""
     return Saving(A, source, s, d)
 
 
 def _totals(A: Partitioned) -> list[str]:
-    """What tells one graph from another: a sum over all entries, the same on any parts."""
+    """Returns what tells one graph from another: a sum over all entries, the same on any parts."""
     with A.group.guarded("checkpoint"):
         total = sum(
             there(part.place, _total, part, start, A.ncols) for part, (start, _) in zip(A.parts, A.rows, strict=True)
@@ -146,7 +146,7 @@ def _totals(A: Partitioned) -> list[str]:
 
 
 def _total(part: Matrix, start: int, ncols: int) -> int:
-    """The sum over a strip's entries, of which the first is in row `start` of all."""
+    """Returns the sum over a strip's entries, of which the first is in row `start` of all."""
     u, v, w = part.to_edges()
     key = (u.astype(np.uint64) + np.uint64(start)) * np.uint64(ncols) + v.astype(np.uint64)
     bits = contiguous(w.astype(np.float64)).view(np.uint64)

@@ -1,4 +1,4 @@
-"""Forests and components of a matrix in parts.
+"""Finds forests and components of a matrix in parts.
 
 Where every edge has its reverse, all processes grow the same trees: each lists the light edges of its own rows, and
 looks for the lightest edges that leave trees there; what they have found all take (`cpu.forest`).
@@ -40,14 +40,14 @@ from .search import own_rows
 from .strong import by_hub
 
 MAX_JOINING_PROCESSES = 4
-"""Processes that each join the edges of all."""
+"""Processes that each join the edges of all, at most."""
 
 Edges = tuple[np.ndarray, ...]
-"""Ends, and weights if they have any."""
+"""The ends of edges, and their weights if they have any."""
 
 
 def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
-    """(the forest's edges, the smallest vertex of each one's tree), as `algorithms.boruvka.forest` has them."""
+    """Returns the forest, and the smallest vertex of each one's tree, as `algorithms.boruvka.forest` does."""
     if not symmetrize and not is_symmetric(A):
         undirected_edges(A)  # raises, and names an edge
     A, label = compressed(A, 0), None
@@ -74,7 +74,7 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 
 
 def components(A: Partitioned, weak: bool) -> Any:
-    """The smallest vertex of each one's component; `Declined` where they are many small ones along edges of one way."""
+    """Returns the smallest vertex of each component; `Declined` for many small ones along edges of one way."""
     A = compressed(A, 0)
     if (whole := alone_on_host(A)) is not None:
         with A.group.guarded("components"):
@@ -106,7 +106,7 @@ def components(A: Partitioned, weak: bool) -> Any:
 
 
 def grown_together(A: Partitioned, with_labels: bool) -> tuple[COO, Any]:
-    """The forest, by the rows of all processes, and its trees."""
+    """Grows the forest by the rows of all processes, and returns it with its trees."""
     group = A.group
     with group.guarded("forest"):
         side, trees = side_of(own_rows(A)), SharedTrees(A)
@@ -125,7 +125,7 @@ def grown_together(A: Partitioned, with_labels: bool) -> tuple[COO, Any]:
 
 
 def light_edges_of_all(A: Partitioned, side: Side) -> LightEdges | None:
-    """The edges of the lightest weights, of all rows, as `light_edges` has them of one matrix. Steps of the group."""
+    """Returns the lightest edges of all rows, as `light_edges` does for one matrix; takes steps of the group."""
     everyone, values, every = A.group.everyone, side[2], A.nnz < MANY * A.nrows
     if A.nnz == 0:
         return None
@@ -152,7 +152,7 @@ class SharedTrees(Trees):
         return np.arange(*self.own, dtype=self.f.dtype)
 
     def agreed(self, choosing: int, *choices: Any) -> int:
-        """How many choose, and the choosers and what they choose, of all processes. Two steps of the group."""
+        """Returns how many choose, and gathers choosers and choices of all processes in two steps of the group."""
         other, lightest, best, choosers, alone = choices
         v, everyone, several = choosers[:choosing], self.group.everyone, list[np.ndarray]()
         if self.group.size == 1:
@@ -167,19 +167,19 @@ class SharedTrees(Trees):
 
 @compiled
 def join_along(f, u, v):
-    """Join the trees of f at the two ends of each edge."""
+    """Joins the trees of f at the two ends of each edge."""
     for k in range(u.size):
         join(f, np.uintp(u[k]), np.uintp(v[k]), False)
 
 
 def listed(label: np.ndarray) -> Edges:
-    """Components as edges, from each vertex to the smallest of its component."""
+    """Returns components as edges, from each vertex to the smallest of its component."""
     u = np.flatnonzero(label != np.arange(label.size)).astype(label.dtype)
     return u, label[u]
 
 
 def merged(group: Group, what: str, mine: Edges, joined: Callable[..., Edges]) -> Edges:
-    """What joins the edges of all processes; the same on each of them.
+    """Joins the edges of all processes, and returns the same on each of them.
 
     Of a few processes each gets the edges of all, and joins them; of more they are joined two by two.
     """
@@ -202,7 +202,7 @@ def merged(group: Group, what: str, mine: Edges, joined: Callable[..., Edges]) -
 
 
 def entries_at(A: Partitioned, rows: Any, cols: Any) -> Any:
-    """The places of entries among all by rows, -1 where there is none. A step of the group."""
+    """Returns the places of entries among all by rows, -1 where there is none; a step of the group."""
     found = A.xp.full(rows.shape, -1, np.int64)
     with A.group.guarded("places"):
         for part, first, before in strips(A):
@@ -216,7 +216,7 @@ def entries_at(A: Partitioned, rows: Any, cols: Any) -> Any:
 
 
 def strips(A: Partitioned) -> Iterator[tuple[CSR, int, int]]:
-    """(the strip by rows, its first row, how many entries are in the rows before) of those of this process."""
+    """Yields this process's strips by rows, their first rows, and how many entries are in the rows before."""
     by_rows: Any = compressed(A, 0)
     before = [0, *accumulate(by_rows.entries)]
     for number, (part, (first, _)) in enumerate(zip(by_rows.parts, by_rows.rows, strict=True), by_rows.first):

@@ -1,4 +1,4 @@
-"""Forests and components of strips of rows on several GPUs: one of each GPU's rows, and then of all of these.
+"""Finds forests and components of strips on several GPUs: one of each GPU's rows, and then of all of these.
 
     F(E₁ ∪ E₂) = F(F(E₁) ∪ F(E₂))
 
@@ -39,11 +39,11 @@ LIGHTEST: Fact[Any] = Fact("the weight of light edges of the parts")
 SHARED = 3
 """Arrays that other GPUs read."""
 LIGHTEST_OF, CHOSEN_BITS = 2, 9
-"""Which of a GPU's own arrays are written before the kernel starts."""
+"""The numbers of a GPU's own arrays that are written before the kernel starts."""
 
 
 def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
-    """(the forest's edges, the smallest vertex of each one's tree), on the first GPU."""
+    """Returns the forest, and the smallest vertex of each one's tree, on the first GPU."""
     rows: Any = compressed(A, 0)
     team = team_of(rows)
     if isinstance(team, Declined):
@@ -66,7 +66,7 @@ def forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
 
 
 def together_kinds(A: Partitioned, team: Team) -> list[Kind]:
-    """The arrays of `strips_forest`, of which others read the first ones; none without room for them."""
+    """Returns the arrays of `strips_forest`, of which others read the first ones; none without room for them."""
     n, entries, own = A.nrows, max(A.entries), int(max(np.diff(team.starts)))
     if A.dtype.itemsize != 4 or entries >= 2**31 or team.members[0].rows.indptr.dtype != np.int32:
         return []
@@ -82,7 +82,7 @@ def together_kinds(A: Partitioned, team: Team) -> list[Kind]:
 
 
 def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_labels: bool) -> Any:
-    """One kernel on each GPU makes the forest of its rows, and all make that of these."""
+    """Runs one kernel on each GPU, which makes the forest of its rows, and all make that of these."""
     shared, own_kinds = kinds[:SHARED], kinds[SHARED:]
     made, tables = team.shared(*shared)
     light = np.uint32(0 if cap is None or cap >= LOW_WORD else cap + np.uint64(1))
@@ -123,7 +123,7 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
 
 
 def in_one(A: Partitioned, team: Team, which: int) -> Stream:
-    """Each GPU makes the forest of its rows, the first one that of all of these."""
+    """Lets each GPU make the forest of its rows, and the first one that of all of these."""
 
     def local(member: Member) -> Stream:
         run = Stream(member.rows, member.first)
@@ -138,7 +138,7 @@ def in_one(A: Partitioned, team: Team, which: int) -> Stream:
 
 
 def light_first(A: Partitioned, team: Team, which: int, cap: Any) -> Stream:
-    """All GPUs make the forest of the light edges, and list heavier ones between its trees for the first one."""
+    """Lets all GPUs make the forest of the light edges, and list heavier ones between its trees for the first one."""
 
     def light(member: Member) -> Stream:
         run = Stream(member.rows, member.first)
@@ -165,7 +165,7 @@ def light_first(A: Partitioned, team: Team, which: int, cap: Any) -> Stream:
 
 
 def read(run: Stream, which: int, **weights: Any) -> bool:
-    """List what has such weights. Was it too much, so that the list became a forest on the way?"""
+    """Lists edges of such weights; true if they were too many, so that the list became a forest on the way."""
     at, shortened = 0, False
     while at < run.A.nnz:
         at = run.collect(at, which, False, **weights)
@@ -177,7 +177,7 @@ def read(run: Stream, which: int, **weights: Any) -> bool:
 
 
 def lists_of_all(A: Partitioned, lists: list[Any]) -> list[Any]:
-    """The lists of all GPUs."""
+    """Returns the lists of all GPUs."""
     return lists if A.group.size == 1 else A.group.everyone("forest", lists[0])
 
 
@@ -199,7 +199,7 @@ def light_weight(A: Partitioned, team: Team) -> Any:
 
 
 def ordered(weights: np.ndarray) -> np.ndarray:
-    """As `Weights` of out_of_core_msf.cu has them: unsigned integers of 64 bits in the order of the weights."""
+    """Returns weights as `Weights` of out_of_core_msf.cu does: unsigned integers of 64 bits in their order."""
     if weights.dtype == bool:
         return weights.astype(np.uint64)
     bits = weights.view(f"i{weights.itemsize}")
@@ -210,7 +210,7 @@ def ordered(weights: np.ndarray) -> np.ndarray:
 
 
 def components(A: Partitioned, weak: bool) -> Any:
-    """The smallest vertex of each one's component, on the first GPU.
+    """Returns the smallest vertex of each one's component, on the first GPU.
 
     Where edges count one way one GPU does it alone, if it has room; else all search from a hub.
     """
@@ -244,6 +244,6 @@ def components(A: Partitioned, weak: bool) -> Any:
 
 
 def square(A: Partitioned, member: Member) -> CSR:
-    """A strip as a matrix of the whole's shape: made once, and kept with the strip."""
+    """Returns a strip as a matrix of the whole's shape: made once, and kept with the strip."""
     rows = member.rows
     return rows.keep(SQUARE, lambda: padded(rows.indptr, rows.indices, rows.values, A, member.number))

@@ -1,4 +1,4 @@
-"""GPUs that hold a strip of a matrix each, and run one persistent kernel together (`strips.cu`).
+"""Lets GPUs that hold a strip of a matrix each run one persistent kernel together (`strips.cu`).
 
 The GPUs are of one process, `A.to(device=["cuda:0", "cuda:1"])`, or of several on one machine, each of which has one. A
 kernel is launched on each GPU, and they meet in it after every step, through each other's memory. What the host does is
@@ -32,7 +32,7 @@ from ..cuda.layouts import MAX_GPUS, Meetings
 
 R = TypeVar("R")
 Kind = tuple[int, Any]
-"""How many elements an array has, and their dtype."""
+"""The number of elements of an array, and their dtype."""
 
 PATIENCE_SECONDS = 20.0
 """Seconds that GPUs of one process wait for each other. Processes have a time-out of their own."""
@@ -54,17 +54,17 @@ class Member:
 
     @property
     def own(self) -> int:
-        """How many vertices are the GPU's own."""
+        """The number of the GPU's own vertices."""
         return self.rows.nrows
 
     @property
     def range(self) -> slice:
-        """The GPU's own vertices."""
+        """The range of the GPU's own vertices."""
         return slice(self.first, self.first + self.own)
 
 
 class Pauses:
-    """What is done between launches of a kernel: nothing.
+    """Work between launches of a kernel: none here.
 
     every: steps after which there is a pause at the latest; None for as many as launches take.
     """
@@ -73,11 +73,11 @@ class Pauses:
         self.every = every
 
     def due(self) -> bool:
-        """Is there anything to do, as this process finds?"""
+        """True if there is anything to do, as this process finds."""
         return False
 
     def look(self) -> None:
-        """What all processes do, if one has found so."""
+        """Does what all processes do, if one has found so."""
 
 
 class Team:
@@ -103,11 +103,11 @@ class Team:
 
     @property
     def home(self) -> Place:
-        """Where answers are."""
+        """The place of answers."""
         return self.members[0].place
 
     def each(self, function: Callable[[Member], R]) -> list[R]:
-        """What a function makes on each GPU, one after the other; it need not wait for what it starts."""
+        """Calls a function on each GPU, one after the other; it need not wait for what it starts."""
         found = []
         for member in self.members:
             with member.place.scope():
@@ -115,7 +115,7 @@ class Team:
         return found
 
     def at_once(self, function: Callable[[Member], R]) -> list[R]:
-        """What a function makes on each GPU, in a thread for each: it may wait for what it starts."""
+        """Calls a function on each GPU, in a thread for each: it may wait for what it starts."""
 
         def work(member: Member) -> R:
             with member.place.scope():
@@ -126,7 +126,7 @@ class Team:
             return [each.result() for each in run]
 
     def shared(self, *kinds: Kind) -> tuple[list[Any], list[Any]]:
-        """(of each kind an array on each GPU here; there, the addresses of everybody's meetings and arrays)."""
+        """Returns arrays of each kind on each GPU here, and there the addresses of everybody's meetings and arrays."""
         if self.group.size > 1:
             if self.arena is None or not self.arena.has_room(kinds):
                 self.arena = Arena(self, kinds)
@@ -146,7 +146,7 @@ class Team:
         most: int,
         pauses: Pauses | None = None,
     ) -> Any:
-        """Launch a kernel on all GPUs until it is done, or has taken so many steps: the controls on the host.
+        """Launches a kernel on all GPUs until it is done, or has taken so many steps; returns the controls on the host.
 
         arguments: of each GPU, but for the last, the step to stop at.  controls: as `Kernels.stepwise` has them, with a
         last word that says for whom the GPU has waited in vain.  pauses: what is done between launches.
@@ -179,7 +179,7 @@ class Team:
 
     @contextmanager
     def _broken_by_errors(self) -> Iterator[None]:
-        """A context after whose error the team is of no more use: some of its GPUs may have met without the others."""
+        """Marks the team as broken by an error in the block: some of its GPUs may have met without the others."""
         try:
             yield
         except BaseException:
@@ -196,7 +196,7 @@ class Team:
                     k.persistent(name, member.own + member.rows.nnz, (*given, np.uint64(upto)))
 
     def whole(self, what: str, own: Sequence[Any], into: Any = None) -> Any:
-        """What each GPU has, one behind the other: on the first GPU of each process.
+        """Joins what each GPU has, one behind the other, on the first GPU of each process.
 
         into: an array with room for all of it there, which has the first one's part already.
         """
@@ -211,14 +211,14 @@ class Team:
 
 
 def first_meetings(seconds: float) -> Any:
-    """Meetings before the first one, for which the current GPU waits so long."""
+    """Returns meetings before the first one, for which the current GPU waits so long."""
     words = np.zeros(Meetings.words, np.uint64)
     words[Meetings.word("patience")] = min(seconds, 1e9) * 1e9
     return cupy().asarray(words)
 
 
 def table(addresses: list[list[int]]) -> Any:
-    """The addresses of arrays on the current GPU, a row for each kind."""
+    """Returns the addresses of arrays on the current GPU, a row for each kind."""
     return cupy().asarray(np.array(addresses, np.uint64).reshape(-1))
 
 
@@ -248,7 +248,7 @@ class Arena:
         return sum(self._sizes(kinds)) <= self.size
 
     def arrays(self, kinds: Sequence[Kind]) -> tuple[list[Any], list[Any]]:
-        """As `Team.shared`."""
+        """Returns arrays and tables as `Team.shared` does."""
         starts = np.cumsum([0, *self._sizes(kinds)])[:-1].tolist()
         made = [[self._array(kind, start)] for kind, start in zip(kinds, starts[1:], strict=True)]
         return made, [table([[address + start for address in self.addresses] for start in starts])]
@@ -266,7 +266,7 @@ WITH_ENTRIES: Fact[Any] = Fact("rows that have entries, as bits")
 
 
 def rows_with_entries(A: CSR) -> Any:
-    """A bit for each row of a strip: has it entries? Found once, by 32 bits a word."""
+    """Returns a bit for each row of a strip, 1 if it has entries, by 32 bits a word; found once."""
 
     def found() -> Any:
         xp = cupy()
@@ -281,7 +281,7 @@ TEAM: Fact[Team | Declined] = Fact("the GPUs of the parts")
 
 
 def team_of(A: Partitioned) -> Team | Declined:
-    """The GPUs of a matrix by rows, found once; `Declined` where they cannot work together."""
+    """Returns the GPUs of a matrix by rows, found once; `Declined` where they cannot work together."""
     if isinstance(known := A.known(TEAM), Team) and known.broken:
         A.take(TEAM)
 
@@ -297,12 +297,12 @@ def team_of(A: Partitioned) -> Team | Declined:
 
 
 def bus_of(place: Place) -> str:
-    """What names a GPU on its machine."""
+    """Returns the name of a GPU on its machine."""
     return str(cupy().cuda.runtime.deviceGetPCIBusId(place.ordinal))
 
 
 def why_not(A: Partitioned) -> str:
-    """Why the GPUs of this process cannot work together; "" if they can."""
+    """Returns why the GPUs of this process cannot work together; "" if they can."""
     places = [part.place for part in A.parts]
     if any(place.on_host for place in places) or len({*places}) < len(places):
         return "a persistent kernel needs each strip on a GPU of its own"

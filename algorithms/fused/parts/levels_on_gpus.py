@@ -1,4 +1,4 @@
-"""Breadth-first search on strips of rows on several GPUs: one kernel on each (`strips_search.cu`)."""
+"""Runs breadth-first search on strips of rows on several GPUs: one kernel on each (`strips_search.cu`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_STEPS, BYTE_LEVELS = 1 << 62, 120
 
 
 def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, return_parents: bool = False) -> Any:
-    """(n,) levels on the first GPU, -1 where the source does not lead, and parents or None."""
+    """Returns levels (n,) on the first GPU, -1 where the source does not lead, and parents or None."""
     rows: Any = compressed(A, 0)
     team = team_of(rows)
     if isinstance(team, Declined):
@@ -84,7 +84,7 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
 
 
 def widened(team: Team, k: kernels.Kernels, own: list[Any]) -> Any:
-    """The levels of all vertices as integers, on the first GPU of each process, which reads them where they are."""
+    """Returns all levels as integers, on the first GPU of each process, which reads them where they are."""
     if team.group.size > 1:
         narrow = team.whole("levels, whole", own)
         with team.home.scope():
@@ -100,7 +100,7 @@ def widened(team: Team, k: kernels.Kernels, own: list[Any]) -> Any:
 
 
 def parents(team: Team, columns: Team, level: Any) -> Any:
-    """The smallest predecessor of each vertex among those a level nearer, by the columns of each GPU."""
+    """Returns each vertex's smallest predecessor a level nearer, by the columns of each GPU."""
 
     def own(member: Member) -> Any:
         there, parent = brought(level, member.place), cupy().empty(member.own, member.rows.indptr.dtype)
@@ -113,7 +113,7 @@ def parents(team: Team, columns: Team, level: Any) -> Any:
 
 
 def _columns(member: Member, turned: CSR) -> tuple[Any, ...]:
-    """The strip's columns with indices of the types that the rows have, and which have entries."""
+    """Returns the strip's columns with indices of its rows' types, and which have entries."""
     both = zip(rows_of(turned), rows_of(member.rows), strict=True)
     arrays = (mine.astype(its.dtype, copy=False) for mine, its in both)
     return *arrays, rows_with_entries(turned)

@@ -1,4 +1,4 @@
-"""Where strips do not pay: the whole matrix on each GPU, or in each process on the host, or on one GPU alone.
+"""Serves what strips do not pay for: by the whole matrix on each GPU, in each process, or on one GPU alone.
 
 One pass over the entries serves 64 sources, and a strip's pass would wait for the others' after each step. So everybody
 makes itself the whole matrix once, beside its strip, and takes a share of the sources. Small graphs, and those of short
@@ -35,17 +35,17 @@ from .gpus import Team, team_of
 from .search import own_rows
 
 Solve = Callable[[CSR, list[int], tuple[Any, ...], slice], None]
-"""What it takes: the matrix, a share of the sources, the rows that it fills for them, and which of all they are."""
+"""A function of the matrix, a share of the sources, the rows that it fills for them, and which of all they are."""
 
 WHOLE: Fact[tuple[CSR, ...] | None] = Fact("the matrix, whole on so many GPUs or in each process")
 COPY_ROOM, BYTES_PER_ENTRY = 3, 12
-"""Of so many bytes an entry, what must be left for a copy of the matrix with its columns and vectors."""
+"""Times BYTES_PER_ENTRY that must be left for a copy of the matrix with its columns and vectors."""
 MIN_NNZ_FOR_GPUS, MIN_NNZ_FOR_PROCESSES = 1 << 26, 1 << 22
 """Entries below which one GPU is faster than two, on H100, and a process than two."""
 
 
 def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
-    """Fill the answer's rows, an array (k, n) or two: `solve` does, for each one's share of the sources.
+    """Fills the answer's rows, one array (k, n) or two: `solve` does, for each one's share of the sources.
 
     A GPU other than the first one fills rows of its own, which are brought.
     """
@@ -89,7 +89,7 @@ def solved(A: Partitioned, sources: list[int], rows: Any, solve: Solve) -> Any:
 
 
 def raise_first(A: Partitioned, refusal: Exception | None) -> None:
-    """Raise in every process what the first one refuses that does: as one process would, which looks at all sources."""
+    """Raises everywhere the refusal of the first process that has one, as one process would with all sources."""
     told = None if refusal is None else (type(refusal), refusal.args, vars(refusal))
     for kind, args, state in filter(None, A.of_each(told)):
         error = kind.__new__(kind, *args)
@@ -98,7 +98,7 @@ def raise_first(A: Partitioned, refusal: Exception | None) -> None:
 
 
 def levels_by_one(A: Partitioned, sources: list[int], rows: Any, *how: Any) -> Any:
-    """Fill rows of levels, and of parents, by one GPU: what others find would take longer over the link."""
+    """Fills rows of levels, and of parents, by one GPU: what others find would take longer over the link."""
     team = team_of(compressed(A, 0))
     if isinstance(team, Declined):
         return team
@@ -114,7 +114,7 @@ def levels_by_one(A: Partitioned, sources: list[int], rows: Any, *how: Any) -> A
 
 
 def trees(A: Partitioned, sources: list[int], rows: Any, s: Semiring) -> Any:
-    """Fill the rows of parents: each one finds those of its share of the sources."""
+    """Fills the rows of parents: each one finds those of its share of the sources."""
 
     distances, parents = rows
 
@@ -125,7 +125,7 @@ def trees(A: Partitioned, sources: list[int], rows: Any, s: Semiring) -> Any:
 
 
 def put_together(A: Partitioned, row: Any, found: Any, shares: list[slice]) -> None:
-    """Write what others have found to the answer.  found: the rows of those in this process."""
+    """Writes what others have found to the answer; `found` has the rows of those in this process."""
     if A.group.size > 1:
         row[...] = concatenated(A.group.everyone("paths", found[0].reshape(-1))).reshape(row.shape)
         return
@@ -141,7 +141,7 @@ _by_all: ContextVar[bool] = ContextVar("by_all", default=False)
 
 @contextmanager
 def by_all() -> Iterator[None]:
-    """Let GPUs share all graphs within the block, however small: to test what they do together, and to time it."""
+    """Lets GPUs share all graphs within the block, however small: to test what they do together, and to time it."""
     token = _by_all.set(True)
     try:
         yield
@@ -150,7 +150,7 @@ def by_all() -> Iterator[None]:
 
 
 def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
-    """The matrix for one GPU, where that is faster than all, and has room; in several processes for each one's.
+    """Returns the matrix for one GPU (of each process), where that is faster than all, and has room; else None.
 
     always: whatever its size.
     """
@@ -164,7 +164,7 @@ def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
 
 
 def alone_on_host(A: Partitioned, always: bool = False) -> CSR | None:
-    """The matrix for each of several processes, where one is faster than all, and has room; and for a single one.
+    """Returns the matrix for each process alone, where that is faster than strips, and has room; else None.
 
     always: also a large one. So it is with negative weights: labels that are out of date are known by a tree of all
     vertices. Without it each edge is looked at many times as often.
@@ -182,7 +182,7 @@ def alone_on_host(A: Partitioned, always: bool = False) -> CSR | None:
 
 
 def copies_of(A: Partitioned, places: list[Place]) -> tuple[CSR, ...] | None:
-    """The matrix at places of this process; None where somebody has no room for it."""
+    """Returns the matrix at places of this process; None where somebody has no room for it."""
     put_together = A.group.size == 1 and places == [A.place] and A.place.on_host
 
     def make() -> tuple[CSR, ...] | None:

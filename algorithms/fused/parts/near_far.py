@@ -1,4 +1,4 @@
-"""Shortest paths, their trees, and levels on a matrix in parts: near-far relaxation, see `search`."""
+"""Finds shortest paths, their trees, and levels on a matrix in parts by near-far relaxation; see `search`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOPS: Fact[Partitioned] = Fact("the matrix with a length of 1 for each edge")
 
 
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any = None) -> Any:
-    """Distances from `source`; `Declined` where longer paths may be better."""
+    """Returns distances from `source`; `Declined` where longer paths may be better."""
     rows: Any = compressed(A, 0)
     gains = gains_by_length(A, s)
     if (whole := alone_on_host(rows, always=gains)) is not None:
@@ -47,7 +47,7 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
 
 
 def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any, gains: bool) -> Any:
-    """Distances from `source` by a process alone.  gains: may longer paths be better?"""
+    """Returns distances by a process alone; `gains` if longer paths may be better."""
     if gains:
         from ..cpu.label_correcting import by_queue
 
@@ -58,7 +58,7 @@ def by_one(A: CSR, source: int, s: Semiring, until: Until, delta: Any, gains: bo
 
 
 def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
-    """Parents from the distances, where each vertex hangs on a nearer one; else `Declined`."""
+    """Finds parents from the distances, where each vertex hangs on a nearer one; else `Declined`."""
     gains = gains_by_length(A, s)
     if (whole := alone_on_host(compressed(A, 0), always=gains)) is not None:
         with A.group.guarded("tree"):
@@ -85,7 +85,7 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
 def levels(
     A: Partitioned, source: int, how: Direction, deepest: int | None, return_parents: bool, target: int | None = None
 ) -> Any:
-    """(levels, parents) of a breadth-first search: on strips, shortest paths with a length of 1 for each edge."""
+    """Returns levels and parents of a breadth-first search: shortest paths with a length of 1 for each edge."""
     rows: Any = compressed(A, 0)
     if (whole := alone_on_host(rows)) is not None:
         from ..cpu.bfs import search
@@ -107,19 +107,19 @@ def levels(
 
 
 def suitable_step(A: Partitioned, s: Semiring) -> Any:
-    """Δ by the weights and degrees of A."""
+    """Returns Δ by the weights and degrees of A."""
     usual = max(A.nnz / max(A.nrows, 1), 1)
     width = mean(A, s) * (1 / usual if skewed(A) else min(MEANS, MEANS_BY_DEGREE / usual))
     return as_bound(width if np.isfinite(width) else float(np.finfo(np.float64).max), A.dtype, s)
 
 
 def skewed(A: Partitioned) -> bool:
-    """Have a few vertices far more edges than others?"""
+    """True if a few vertices have far more edges than others."""
     return A.longest() * A.nrows > SKEWED * max(A.nnz, A.nrows)
 
 
 def exactly(A: Partitioned, d: np.ndarray, s: Semiring) -> Any:
-    """d; as `Exact` if no finite length can have saturated."""
+    """Returns d, as `Exact` if no finite length can have saturated."""
     if s.add in (MONOIDS["min"], MONOIDS["max"]):
         heaviest(A, s)
     farthest = d.dtype.type(worst(s, d.dtype)(d, s.unit(d.dtype)))
@@ -127,7 +127,7 @@ def exactly(A: Partitioned, d: np.ndarray, s: Semiring) -> Any:
 
 
 def heaviest(A: Partitioned, s: Semiring) -> Any:
-    """The weight that makes a path the worst, of all processes; the zero if there is none. Found once."""
+    """Returns the weight of all processes that makes a path the worst; the zero without one. Found once."""
     zero = s.zero(A.dtype)
 
     def of_all() -> Any:

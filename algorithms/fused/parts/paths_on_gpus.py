@@ -1,4 +1,4 @@
-"""Shortest paths on strips of rows on several GPUs: one fixpoint kernel on each (`strips_paths.cu`)."""
+"""Finds shortest paths on strips of rows on several GPUs: one fixpoint kernel on each (`strips_paths.cu`)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .gpus import Member, Pauses, Team, team_of
 from .many_sources import alone
 
 MAX_STEPS, MAX_GAINING_STEPS = 1 << 62, 4096
-"""Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
+"""Steps of a run: all, or so many where a cycle may improve for ever, for which the equations look."""
 
 STEPS_BETWEEN_SAVES = 64
 """Steps after which a search that is saved comes back to the host."""
 
 
 def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any = None) -> Any:
-    """Distances from `source`, on the first GPU."""
+    """Returns distances from `source`, on the first GPU."""
     rows: Any = compressed(A, 0)
     team, gains = team_of(rows), gains_by_length(A, s)
     if isinstance(team, Declined):
@@ -79,7 +79,7 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
 
 
 def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
-    """Parents from the distances, where each vertex hangs on a nearer one; else `Declined`."""
+    """Finds parents from the distances, where each vertex hangs on a nearer one; else `Declined`."""
     rows: Any = compressed(A, 0)
     team = team_of(rows)
     if isinstance(team, Declined):
@@ -117,7 +117,7 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
 
 
 def schedule(A: Partitioned, s: Semiring, delta: Any) -> Schedule:
-    """Near and far vertices, by the mean weight, or where one is negative by the largest; else whole frontiers."""
+    """Returns near and far vertices, by the mean weight, or where one is negative by the largest; else frontiers."""
     if s != MinPlus:
         return Schedule("frontier", s.zero(A.dtype), few=WIDE_MIN_EDGES)
     return wide_buckets(A, delta, magnitude(A, MinPlus) / 2 if gains_by_length(A, MinPlus) else mean(A, MinPlus))
@@ -151,7 +151,7 @@ class Run:
         self.kernels = team.each(lambda member: kernels.path("strips", s, dtype, types_of(member.rows)))
 
     def begin(self, source: int) -> None:
-        """The state before the first step."""
+        """Writes the state before the first step."""
         one = self.s.unit(self.dtype)
         each = zip(self.team.members, self.controls, self.d, self.marks, self.active, self.kernels, strict=True)
         for member, control, d, marks, active, k in each:
@@ -160,7 +160,7 @@ class Run:
                 k.plain("begin_strip", self.n, (control, *sizes, d, marks, active, np.int64(source), one, one))
 
     def go_on_from(self, found: np.ndarray) -> None:
-        """Let the first step begin with lengths of walks to all vertices, which each GPU then knows."""
+        """Lets the first step begin with lengths of walks to all vertices, which each GPU then knows."""
         there = differs(found, self.s.zero(self.dtype))
         for member, d, active in zip(self.team.members, self.d, self.active, strict=True):
             own = np.zeros(-(-member.own // WORD) * WORD, bool)
@@ -171,7 +171,7 @@ class Run:
                 active[: words.size] = cupy().asarray(words)
 
     def finish(self, limit: Any, target: int, gains: bool, pauses: Pauses | None = None) -> list[Any]:
-        """Take all steps; the controls on the host."""
+        """Takes all steps, and returns the controls on the host."""
         arguments = []
         vectors = zip(self.controls, self.d, self.marks, self.active, self.lists, strict=True)
         about = zip(self.team.members, self.tables, self.team.starts_there, self.kernels, strict=True)

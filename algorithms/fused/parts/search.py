@@ -1,4 +1,4 @@
-"""A near-far search on a matrix in parts: each process relaxes its own rows, and tells owners of what improved.
+"""Runs a near-far search in parts: each process relaxes its own rows, and tells owners of what improved.
 
     until nobody has anything left:
         top = (the best distance that anybody has left) ⊗ step
@@ -44,7 +44,7 @@ FIRSTS: Fact[np.ndarray] = Fact("the first row of each process")
 
 
 def own_rows(A: Partitioned) -> CSR:
-    """The rows of this process, as a matrix of the whole's shape without the others': made once, and kept."""
+    """Returns the rows of this process, as a matrix of the whole's shape without the others': made once, and kept."""
 
     def make() -> CSR:
         first, *others = own_strips(A)
@@ -56,17 +56,17 @@ def own_rows(A: Partitioned) -> CSR:
 
 
 def own_range(A: Partitioned) -> slice:
-    """The rows of this process."""
+    """Returns the range of this process's rows."""
     return slice(A.rows[0][0], A.rows[-1][1])
 
 
 def firsts_of(A: Partitioned) -> np.ndarray:
-    """The first row of each process: a step of the group, and kept."""
+    """Returns the first row of each process: a step of the group, and kept."""
     return A.keep(FIRSTS, lambda: np.array(A.of_each(A.rows[0][0])))
 
 
 def gathered(A: Partitioned, what: str, x: np.ndarray) -> np.ndarray:
-    """A vector of which each process knows its own rows. A step of the group."""
+    """Gathers a vector of which each process knows its own rows. A step of the group."""
     return x if A.group.size == 1 else concatenated(A.group.everyone(what, x[own_range(A)]))
 
 
@@ -113,22 +113,22 @@ class Search:
             self.take(at.astype(index), self.d[at], every=True)
 
     def ahead(self, x: Any) -> Any:
-        """x ⊗ step, and x where that is no worse: where Δ is absorbed."""
+        """Returns x ⊗ step, or x where that is no worse: where Δ is absorbed."""
         step = as_bound(float(self.delta) * self.times, self.A.dtype, self.s)
         top = product(step, x, self.s)
         return x if self.s.better(top, x) else top
 
     def load(self) -> None:
-        """Load machine code on all processes at once, so that none waits for another's in a step."""
+        """Loads machine code on all processes at once, so that none waits for another's in a step."""
         self.loop = search(self.s, self.A.dtype, self.delta is not None, self.short, owned)
         self.loop(self.state(), -1, self.zero, self.s.unit(self.A.dtype), self.zero, self.zero, 0, self.near[0].size)
 
     def state(self) -> tuple[Any, ...]:
-        """What the loop relaxes with."""
+        """Returns what the loop relaxes with."""
         return self.rows, self.d, self.near, self.far, self.counts
 
     def run(self) -> Any:
-        """The distances, whole."""
+        """Runs the search, and returns the distances of all vertices."""
         while self.stepped():
             pass
         d = gathered(self.A, "paths, whole", self.d)
@@ -139,7 +139,7 @@ class Search:
         return d
 
     def stepped(self) -> bool:
-        """Relax as far as top, tell the owners, and hear of own vertices; is anything left?"""
+        """Relaxes as far as top, tells the owners, and hears of own vertices; true if anything is left."""
         before = int(self.counts[EDGES])
         with self.group.guarded("relaxing"):
             self.relax()
@@ -171,7 +171,7 @@ class Search:
         return True
 
     def relax(self) -> None:
-        """Relax from own vertices as far as top."""
+        """Relaxes from own vertices as far as top."""
         if self.best == self.zero or (self.top != self.zero and self.s.better(self.top, self.best)):
             return
         delta, top = self.s.unit(self.A.dtype), self.zero
@@ -187,7 +187,7 @@ class Search:
         self.best = self.A.dtype.type(best) if self.counts[FAR] else self.zero
 
     def packed(self) -> tuple[list[np.ndarray], Any]:
-        """What each process is told, as bytes; and the best distance that is told, or left."""
+        """Returns what each process is told, as bytes, and the best distance that is told, or left."""
         pack, parts = packing(self.s, self.A.dtype), (self.listed, self.d, self.firsts)
         size = int(self.counts[-1])
         best = self.A.dtype.type(pack(*parts, self.ends, self.pairs, self.counts, self.best))
@@ -197,13 +197,13 @@ class Search:
         return [np.concatenate((x[a:b].view(np.uint8), at[a:b].view(np.uint8))) for a, b in cuts], best
 
     def unpacked(self, piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices and distances that came as bytes."""
+        """Returns vertices and distances that came as bytes."""
         at, x = self.pairs
         values = piece.size // (at.itemsize + x.itemsize) * x.itemsize
         return piece[values:].copy().view(at.dtype), piece[:values].copy().view(x.dtype)
 
     def take(self, at: np.ndarray, x: np.ndarray, every: bool = False) -> None:
-        """Own vertices and distances from which to relax; of those that d knows already none, or every one."""
+        """Takes own vertices and distances to relax from; of those that d knows already none, or `every` one."""
         if every:
             self.d[at] = self.zero
         if self.counts[FAR] + at.size > self.far[0].size:

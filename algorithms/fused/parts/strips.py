@@ -1,4 +1,4 @@
-"""Compiled loops of a search on a strip of rows: what is improved there, and what other processes are told.
+"""Compiles the loops of a search on a strip of rows: what is improved there, and what other processes are told.
 
 A vertex belongs to the process that has its row. An improved distance of an own vertex goes to near or to far, as in
 `cpu.relaxation`, whose loop runs on a strip as on a whole matrix. The improved vertices of others are listed, each
@@ -18,11 +18,11 @@ from semiring.cpu.kernels import compiled
 from ..cpu.relaxation import Kernel, orders, plain
 
 FAR, RELAXED, EDGES, BUCKETS, OTHERS = range(5)
-"""What a search counts: where far ends, entries relaxed from, edges looked at, buckets, improved vertices of others."""
+"""The counts of a search: where far ends, entries, edges, buckets, and improved vertices of others."""
 
 
 def owned(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
-    """How a search on a strip improves distances, as `plain` has it: improved vertices of others are listed.
+    """Returns how a search on a strip improves distances, as `plain` does: improved vertices of others are listed.
 
     rows: as in `relaxing`; the first own vertex and how many there are; (n + 1,) the improved vertices of others, and
     (n,) whether a vertex is among them.
@@ -44,12 +44,12 @@ def owned(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=64)
 def taking(semiring: Semiring, dtype: np.dtype) -> Kernel:
-    """What takes in distances of own vertices that others have improved, for a semiring and a dtype."""
+    """Compiles what takes in distances of own vertices that others have improved, for a semiring and a dtype."""
     better_than, _ = orders(semiring)
 
     @compiled
     def take(at, x, d, far, counts, best):
-        """Append to far what is better than d; the best of that and `best`."""
+        """Appends to far what is better than d; returns the best of that and `best`."""
         (far_v, far_d), last = far, counts[0]
         for k in range(at.size):
             v, y = np.uintp(at[k]), x[k]
@@ -66,7 +66,7 @@ def taking(semiring: Semiring, dtype: np.dtype) -> Kernel:
 
 @compiled
 def owner(v, firsts):
-    """The process that a vertex belongs to."""
+    """Returns the process that a vertex belongs to."""
     r = 0
     while r + 1 < firsts.size and firsts[r + 1] <= v:
         r += 1
@@ -75,12 +75,12 @@ def owner(v, firsts):
 
 @lru_cache(maxsize=64)
 def packing(semiring: Semiring, dtype: np.dtype) -> Kernel:
-    """What sorts the improved vertices of others by owner, for a semiring and a dtype."""
+    """Compiles what sorts the improved vertices of others by owner, for a semiring and a dtype."""
     better_than, _ = orders(semiring)
 
     @compiled
     def pack(listed, d, firsts, ends, pairs, counts, best):
-        """Write (vertex, distance) pairs by owner, those of r from ends[r] on; the best of the distances and `best`.
+        """Writes (vertex, distance) pairs by owner, those of r from ends[r] on; returns the best of them and `best`.
 
         firsts: the first vertex of each process.  ends: (one for each,).  The list of the improved is empty then.
         """
@@ -107,7 +107,7 @@ def packing(semiring: Semiring, dtype: np.dtype) -> Kernel:
 
 @lru_cache(maxsize=64)
 def worst(semiring: Semiring, dtype: np.dtype) -> Kernel:
-    """What finds the worst distance that is there, for a semiring and a dtype."""
+    """Compiles what finds the worst distance that is there, for a semiring and a dtype."""
     zero = semiring.zero(dtype)
     better_than, _ = orders(semiring)
 

@@ -1,4 +1,4 @@
-"""Strongly connected components of a matrix in parts: the hub's by two searches, those of the rest by one participant.
+"""Finds strong components in parts: the hub's by two searches, those of the rest by one participant.
 
     C = {v | hub → v → hub}             two searches on the strips, along the edges and against them
     the others' components              lie in the edges among them, which everyone takes out as a matrix
@@ -21,11 +21,11 @@ from semiring.verbs.explanation import details
 from semiring.verbs.registry import Declined
 
 MAX_REST_SHARE = 1 / 4
-"""Of the entries, how many may be in the rows of the rest."""
+"""Share of the entries that may be in the rows of the rest."""
 
 
 def by_hub(A: Partitioned) -> Any:
-    """The smallest vertex of each one's component; `Declined` where too much hangs not together with the hub."""
+    """Returns the smallest vertex of each component; `Declined` where too much hangs not together with the hub."""
     xp, n, lengths = A.xp, A.nrows, A.lengths(0)
     if A.nnz == 0:
         return xp.arange(n).astype(index_dtype(n))
