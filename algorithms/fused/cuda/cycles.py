@@ -49,7 +49,7 @@ class Lookout:
         self.next = FIRST_LOOK_STEPS
 
     def go_on(self, steps: int) -> None:
-        """Lets the run take so many steps in all, or until nothing improves; NegativeCycle is raised once one is closed."""
+        """Lets the run take so many steps in all, or until nothing improves; raises NegativeCycle at a closed one."""
         while not self.run.done and self.run.steps < steps:
             self.run.go_on(self.next)
             self.next *= 2

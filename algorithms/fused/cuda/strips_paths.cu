@@ -149,29 +149,18 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         threshold.raise(nearest, before, step > 0);
         const int turn = (int)(step % 2);
         if (step > 0) taken += take_in(inboxes, 1 - turn, own_n, d + first, marks + first / 32, active);
-        Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_near(indptr, own_n, d + first, active, threshold.value, false, nullptr, nullptr, 0, rows, offsets,
-                                  control->queue + step % 3));
-        if (thread_number() == 0) {
-            control->queue[(step + 1) % 3] = 0;
-            control->nearest[(step + 2) % 3].value = ZERO;
-        }
         if (thread_number() < gpus) control->sent[1 - turn][thread_number()] = 0;
-        grid_barrier(&control->arrived);
-        const unsigned long long listed = now(control->queue + step % 3);
-        relax.nearest = ZERO;
-        deal_listed(rows, offsets, listed, indptr, relax);
-        edges += listed >> 32;
-        fold_into(next, relax.nearest);
-        grid_barrier(&control->arrived);
+        const unsigned long long expanded = expand_near(control, step, own_n, d + first, active, threshold.value, false,
+                                                        nullptr, nullptr, rows, offsets, relax);
+        edges += expanded;
         bring(inboxes, turn, d, marks, control->sent[turn]);
         const auto write = [=](Letter& letter) {
             Slot best{}, at{};
-            best.value = now(&next->value);
+            best.value = now(&control->nearest[(step + 1) % 3].value);
             at.value = target >= 0 ? now(d + target) : ZERO;
             letter.words[0] = best.bits;
             letter.words[1] = at.bits;
-            letter.words[2] = listed >> 32;
+            letter.words[2] = expanded;
         };
         const auto read = [=](const Letter* letters, int count) {
             T best = ZERO, at = ZERO;

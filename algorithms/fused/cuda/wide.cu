@@ -107,6 +107,27 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
     return left;
 }
 
+// A step: list what is near, and relax its edges, of which it returns the number.
+template <class State>
+__device__ __forceinline__ unsigned long long expand_near(State* control, unsigned long long step, long long n, const T* d,
+                                                          unsigned int* active, T threshold, bool every, T* noted,
+                                                          int* when, I* rows, I* offsets, Relax& relax) {
+    Slot* const next = control->nearest + (step + 1) % 3;
+    fold_into(next, list_near(relax.g.indptr, n, d, active, threshold, every, noted, when, (int)step + 1, rows, offsets,
+                              control->queue + step % 3));
+    if (thread_number() == 0) {
+        control->queue[(step + 1) % 3] = 0;
+        control->nearest[(step + 2) % 3].value = ZERO;
+    }
+    grid_barrier(&control->arrived);
+    const unsigned long long listed = now(control->queue + step % 3);
+    relax.nearest = ZERO;
+    deal_listed(rows, offsets, listed, relax.g.indptr, relax);
+    fold_into(next, relax.nearest);
+    grid_barrier(&control->arrived);
+    return listed >> 32;
+}
+
 constexpr int CALM_STEPS = 64;
 
 // every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
@@ -130,22 +151,9 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
         if (done) break;
         threshold.raise(nearest, before, step > 0);
-        Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_near(g.indptr, n, d, active, threshold.value, every, noted, when, (int)step + 1, rows, offsets,
-                                  control->queue + step % 3));
-        if (thread_number() == 0) {
-            control->queue[(step + 1) % 3] = 0;
-            control->nearest[(step + 2) % 3].value = ZERO;
-        }
-        grid_barrier(&control->arrived);
-        const unsigned long long listed = now(control->queue + step % 3);
-        before = listed >> 32;
+        before = expand_near(control, step, n, d, active, threshold.value, every, noted, when, rows, offsets, relax);
         calm_steps = before < calm ? calm_steps + 1 : 0;
-        relax.nearest = ZERO;
-        deal_listed(rows, offsets, listed, g.indptr, relax);
         edges += before;
-        fold_into(next, relax.nearest);
-        grid_barrier(&control->arrived);
     }
     if (relax.saturated) control->saturated = 1;
     if (thread_number() == 0) {
