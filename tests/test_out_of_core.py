@@ -184,7 +184,7 @@ def test_calls_on_cuda_within_a_limit_of_the_share_and_vectors(graph: str, name:
 @pytest.mark.backend("cuda")
 def test_strong_components_by_rows_alone_on_cuda_are_the_components(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "rows_alone", lambda A: A.nnz > 0)
-    monkeypatch.setattr(graphs, "WINDOW", 50)
+    monkeypatch.setattr(graphs, "WINDOW_ENTRIES", 50)
     plans = set()
     for seed in range(60):
         random = np.random.default_rng(seed)

@@ -306,7 +306,7 @@ def test_simulated_gpus_join_their_forests_and_components(
 ) -> None:
     """All edges at once; or light ones first, in lists so short that they are made forests on the way."""
     if light_first:
-        monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
+        monkeypatch.setattr(forests_on_gpus, "MIN_DEGREE_FOR_LIGHT", 0)
         monkeypatch.setattr(out_of_core_msf, "MIN_LISTED_EDGES", 0)
         monkeypatch.setattr(out_of_core_msf, "MAX_NEW_EDGES_PER_VERTEX", 1)
     A, count = GRAPHS[name](), 3 if light_first else 2
@@ -325,7 +325,7 @@ def test_simulated_gpus_join_their_forests_and_components(
 @pytest.mark.parametrize("seed", range(3))
 def test_simulated_gpus_leave_out_no_heavy_edge_by_heavier_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a GPU makes its heavy edges a forest on the way: then its trees are of heavy edges, too."""
-    monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
+    monkeypatch.setattr(forests_on_gpus, "MIN_DEGREE_FOR_LIGHT", 0)
     monkeypatch.setattr(out_of_core_msf, "MIN_LISTED_EDGES", 0)
     random = np.random.default_rng(seed)
     A = from_edges(*random.integers(0, 50, (2, 1500)), random.integers(0, 1000, 1500).astype(np.int32), shape=50)

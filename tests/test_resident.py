@@ -362,7 +362,7 @@ def test_windows_show_all_entries_in_their_order(
     fake = FakeCupy()
     for module in (staging, resident):
         monkeypatch.setattr(module, "cupy", lambda: fake)
-    monkeypatch.setattr(staging, "WINDOW", 100)
+    monkeypatch.setattr(staging, "WINDOW_ENTRIES", 100)
     monkeypatch.setattr(staging, "MIN_WINDOW_ENTRIES", 10)
     monkeypatch.setattr(staging, "ALIGNMENT", 2)
     monkeypatch.setattr(out_of_core, "WINDOW_ENTRIES", 70)
