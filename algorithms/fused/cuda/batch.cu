@@ -13,7 +13,7 @@ using Word = unsigned long long;
 
 constexpr int PAIR = 2;         // sources of a lane
 
-// What a lane holds of a row: the distances from sources 2i and 2i + 1.
+// A lane's part of a row: the distances from sources 2i and 2i + 1.
 struct alignas(PAIR * sizeof(T)) Pair {
     T of[PAIR];
 
@@ -53,7 +53,7 @@ template <int WIDTH> struct Rows {
         return pair;
     }
 
-    // The same, which may be old.
+    // Returns the same, which may be old.
     __device__ __forceinline__ Pair seen(I v, bool wanted) const {
         Pair pair{ZERO, ZERO};
         if (wanted) pair = *at(v);
@@ -127,11 +127,11 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<
             start = indptr[v];
             degree = indptr[v + 1] - start;
         }
-        const unsigned int wanted = degree > 0 ? (unsigned int)((degree - 1) / BATCH_PIECE_LENGTH + 1) : 0;
+        const unsigned int wanted = degree > 0 ? (unsigned int)((degree - 1) / BATCH_PIECE + 1) : 0;
         Places place = reserve(wanted, (unsigned int)degree, counter);
         for (unsigned int i = 0; i < wanted; ++i) {
-            const I rest = degree - (I)i * BATCH_PIECE_LENGTH;
-            pieces[place.first + i] = {near, (I)v, start + (I)i * BATCH_PIECE_LENGTH, rest < BATCH_PIECE_LENGTH ? rest : BATCH_PIECE_LENGTH};
+            const I rest = degree - (I)i * BATCH_PIECE;
+            pieces[place.first + i] = {near, (I)v, start + (I)i * BATCH_PIECE, rest < BATCH_PIECE ? rest : BATCH_PIECE};
         }
     }
     return left;
@@ -155,7 +155,7 @@ __device__ __forceinline__ Word improve(const Rows<WIDTH>& rows, I v, const Pair
     return improved;
 }
 
-// What comes from a row along an edge.
+// Returns what comes from a row along an edge.
 __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturated) {
     Pair t;
     UNROLLED(h, PAIR) {

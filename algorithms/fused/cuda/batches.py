@@ -26,7 +26,7 @@ from semiring.verbs.registry import Declined
 
 from . import kernels
 from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
-from .layouts import BATCH_PIECE_LENGTH, MAX_SEARCHES, BatchPiece, Control
+from .layouts import BATCH_PIECE, MAX_SEARCHES, BatchPiece, Control
 from .paths import COPIES_PER_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of, width_of
 
 DELTA_MEANS, MIN_STEP_EDGES = 3.0, 1 << 16
@@ -46,7 +46,7 @@ def paths_need(A: CSR, k: int) -> int:
         return copies_need(A, k)
     turned = Sizes.of(A, "cuda").turn(1) if not has_columns(A) and has_room_for_columns(A) else 0
     looked = looking_takes(A) if not A.keeps(ESSENTIAL) and will_look(A, k) else 0
-    pieces = (n + A.nnz // BATCH_PIECE_LENGTH) * BatchPiece.nbytes(I=index)
+    pieces = (n + A.nnz // BATCH_PIECE) * BatchPiece.nbytes(I=index)
     return n * (16 + row_width(k) * A.dtype.itemsize) + pieces + max(turned, looked)
 
 
@@ -146,7 +146,7 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     k = kernels.path("batch", s, A.dtype, types_of(A))
     row, zero, one = row_width(count), s.zero(A.dtype), s.unit(A.dtype)
     apart, active = cp.empty(n * row, A.dtype), cp.empty(n, np.uint64)
-    pieces = cp.empty((n + A.nnz // BATCH_PIECE_LENGTH) * BatchPiece.nbytes(I=A.indptr.dtype), np.uint8)
+    pieces = cp.empty((n + A.nnz // BATCH_PIECE) * BatchPiece.nbytes(I=A.indptr.dtype), np.uint8)
     pulls = has_columns(A) or has_room_for_columns(A)
     columns = _columns(A, k) if pulls else (kernels.NULL,) * 4
     frontier = cp.empty(n, np.uint64) if pulls else kernels.NULL

@@ -2,7 +2,7 @@
 //
 //     σ_v = Σ σ_u        δ_v = σ_v Σ (1 + δ_w) / σ_w        over edges u -> v, and v -> w, of shortest paths
 //
-// What is computed is of pairs (s, v), numbered s n + v. A pair waits for as many as there are edges of shortest paths from
+// Sums are of pairs (s, v), numbered s n + v. A pair waits for as many as there are edges of shortest paths from
 // s that end in v; when none is left it is listed, and in the next wave it gathers σ, and tells those that wait for it.
 // δ goes through the waves backwards. Every sum is gathered along a row or column by those that look through it, so that
 // it has the same order in every run, whatever the order of the lists. `rounds` says which edges count between vertices

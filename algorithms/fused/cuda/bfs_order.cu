@@ -13,8 +13,9 @@
 
 using Claim = typename Unsigned<sizeof(I)>::type;
 constexpr Claim NOBODY = ~(Claim)0;
-// Of a narrow level: the edges of a thread at most, and of all; vertices.
-constexpr int EDGES_PER_THREAD = 4, NARROW_EDGES = EDGES_PER_THREAD * BFS_ORDER_THREADS, NARROW_VERTICES = BFS_ORDER_THREADS * (sizeof(I) == 4 ? 2 : 1);
+// A narrow level has at most so many edges for each thread, and in all, and so many vertices.
+constexpr int EDGES_PER_THREAD = 4, NARROW_EDGES = EDGES_PER_THREAD * BFS_ORDER_THREADS;
+constexpr int NARROW_VERTICES = BFS_ORDER_THREADS * (sizeof(I) == 4 ? 2 : 1);
 
 struct Row {
     I from, length, other, others;
@@ -70,7 +71,7 @@ __device__ __forceinline__ Sums sums_of_warp(unsigned long long own) {
     return {upto - own, __shfl_sync(WARP, upto, 31)};
 }
 
-// Of the warps before in the block, and of all its warps; of_warp: what each has. Every lane of a warp reads the same.
+// Sums of the warps before in the block, and of all its warps, which `of_warp` has. Every lane of a warp reads the same.
 __device__ __forceinline__ Sums sums_of_block(const unsigned long long* of_warp) {
     const int lane = lane_number(), warps = blockDim.x / 32;
     const Sums sums = sums_of_warp(lane < warps ? of_warp[lane] : 0);
@@ -80,7 +81,7 @@ __device__ __forceinline__ Sums sums_of_block(const unsigned long long* of_warp)
 // Search narrow levels, until one is wide, or empty.
 __device__ __forceinline__ void search_narrow(const Along& along, const Queue& queue, Level& level,
                                               unsigned long long last_step) {
-    __shared__ I from[NARROW_VERTICES], other[NARROW_VERTICES];             // of each vertex: where its row begins, and its column
+    __shared__ I from[NARROW_VERTICES], other[NARROW_VERTICES];  // where each vertex's row begins, and its column
     __shared__ int length[NARROW_VERTICES];                     // how many edges are the row's
     __shared__ unsigned short first[NARROW_VERTICES], owner[NARROW_EDGES];  // its first edge; of each edge whose it is
     __shared__ unsigned long long of_warp[32];

@@ -2,7 +2,7 @@
 //
 // Rows are dealt out so that neighbouring ones, often hubs, go to different warps.
 
-constexpr int HUB_ENTRIES = 2048;          // entries of a row from which a block takes it
+constexpr int HUB_ROW = 2048;          // entries of a row from which a block takes it
 constexpr int MAX_THREADS = 512;  // of a block, see its shared arrays
 
 struct ByLane {
@@ -70,13 +70,13 @@ __device__ __forceinline__ void deal_rows(long long count, const Pick& pick, con
         if (threadIdx.x == 0) hub_count = 0;
         __syncthreads();
         const I size = wanted ? length(row) : 0;
-        if (wanted && size > HUB_ENTRIES) {
+        if (wanted && size > HUB_ROW) {
             const int place = atomicAdd(&hub_count, 1);
             hubs[place] = i;
             row_of[place] = row;
         }
-        if (wanted && size <= LANE_ENTRIES) work(ByLane{}, i, row);
-        for (unsigned int left = __ballot_sync(WARP, wanted && size > LANE_ENTRIES && size <= HUB_ENTRIES); left != 0; left &= left - 1) {
+        if (wanted && size <= LANE_ROW) work(ByLane{}, i, row);
+        for (unsigned int left = __ballot_sync(WARP, wanted && size > LANE_ROW && size <= HUB_ROW); left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             work(ByWarp{}, from_lane(i, owner), from_lane(row, owner));
         }

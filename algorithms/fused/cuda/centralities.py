@@ -24,7 +24,7 @@ from semiring.verbs.registry import Declined
 
 from . import kernels, layouts
 from .graphs import rows_of
-from .layouts import LONG_COLUMN, BetweennessControl, CoresControl, RowPiece, Seen
+from .layouts import LONG, BetweennessControl, CoresControl, RowPiece, Seen
 from .paths import step_of
 
 MAX_PAIRS = 1 << 27
@@ -69,7 +69,7 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
     leaving = weight_leaving(A)
     x, share = cp.full(n, 1 / n), alpha * shares(leaving)
     jump, every = (v, 1) if isinstance(v, cp.ndarray) else (cp.full(1, v), 0)
-    most = 2 * (A.nnz // LONG_COLUMN) + 1
+    most = 2 * (A.nnz // LONG) + 1
     pieces, sums = cp.empty(most * RowPiece.nbytes(I=index), np.uint8), cp.empty(most)
     count = cp.zeros(1, np.uint64)
     seen = cp.zeros((2, kernels.MAX_BLOCKS, Seen.words))

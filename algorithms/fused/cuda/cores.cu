@@ -78,7 +78,7 @@ __device__ __forceinline__ int index_of(const By& by, const J* indices, I first,
 }
 
 // The same of a row of at most eight entries: a byte of a word counts neighbours of each number.
-static_assert(LANE_ENTRIES <= 8, "numbers up to the length of a row that a lane looks through have a byte each");
+static_assert(LANE_ROW <= 8, "numbers up to the length of a row that a lane looks through have a byte each");
 
 __device__ __forceinline__ int index_of(const ByLane&, const J* indices, I first, I end, const int* core, int had) {
     unsigned long long counts = 0;

@@ -22,7 +22,8 @@ constexpr int LANES = 4;   // of a warp that relax the edges of an entry
 constexpr int ROWS_AT_A_TIME = 32 / LANES;
 constexpr int LONG_ROW = 512;  // edges of a row that is dealt out in chunks
 constexpr int MAX_OWN_ROUNDS = 256;  // rounds after which a warp keeps nothing for itself
-constexpr int LONELY_ENTRIES = 32, PATIENCE_FACTOR = 16;  // of a step with so few entries a warp goes on for so many times the rounds
+// In a step of so few entries a warp goes on for so many times the rounds.
+constexpr int LONELY_ENTRIES = 32, PATIENCE_FACTOR = 16;
 
 // The part of a matrix that the deep kernel reads.
 struct Hops {

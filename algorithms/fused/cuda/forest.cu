@@ -140,7 +140,7 @@ template <class Columns> struct ListBetween {
 
 __device__ __forceinline__ unsigned long long key_of(const ForestEdge& edge) { return edge.key; }
 
-// What trees are offered: the best key.
+// Trees are offered keys, of which they keep the best.
 struct BestKeys {
     static constexpr bool HAS_ENDS = false;
     unsigned long long* key;

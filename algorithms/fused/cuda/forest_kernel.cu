@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(FOREST_THREADS, FOREST_BLOCKS)
     }
 }
 
-// What the forest starts from.
+// Writes what the forest starts from.
 extern "C" __global__ void start_forest(ForestControl* control, long long n, long long nnz, I* tree,
                                         unsigned long long* best_a, unsigned long long* best_b, unsigned int* chosen) {
     for (long long v = thread_number(); v < n; v += thread_count()) {

@@ -8,7 +8,7 @@ __device__ __forceinline__ I root_of(const I* parent, I v) {
     return v;
 }
 
-// The same; what is passed on the way then points two steps further.
+// Returns the same; what is passed on the way then points two steps further.
 __device__ __forceinline__ I root_halving(I* parent, I v) {
     I p = parent[v];
     while (true) {

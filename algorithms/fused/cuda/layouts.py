@@ -15,16 +15,16 @@ import numpy as np
 CHUNK = 64
 """Edges of an entry of a deep kernel's queue."""
 
-BATCH_PIECE_LENGTH = 256
+BATCH_PIECE = 256
 """Edges of a piece of a row, for paths from many sources."""
 
-PIECE_LENGTH, PLANES = 64, 8
+PIECE, PLANES = 64, 8
 """Edges of a piece of a row, for many searches, and planes of what they have visited."""
 
 MAX_SEARCHES = 64
 """Searches that run together, at most: each has a bit in a word."""
 
-LONG_COLUMN = 256
+LONG = 256
 """Edges above which a column is cut, and of a piece of it."""
 
 GIANT_SAMPLE = 1024

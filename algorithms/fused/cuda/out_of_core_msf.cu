@@ -37,7 +37,7 @@ struct Weights {
     }
 };
 
-// What Weights::at has made of a weight.
+// Turns what Weights::at has made of weights back.
 extern "C" __global__ void unpack_edges(const Edge* list, long long count, int bytes, bool real, I* rows, I* ends,
                                         void* values) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
@@ -65,7 +65,7 @@ __device__ __forceinline__ unsigned long long mixed(unsigned long long x) {
 
 constexpr unsigned char NEVER = 255;
 
-// What leaves edges out. level: for each vertex, the number of the first weight in `weights` up to which edges of the
+// A sieve leaves edges out. level: for each vertex, the number of the first weight in `weights` up to which edges of the
 // forest join it to the core, or NEVER.  tree: of edges up to the threshold.
 struct Sieve {
     const unsigned char* level;
@@ -156,7 +156,7 @@ extern "C" __global__ void start_stream(StreamControl* control, long long n, I* 
     }
 }
 
-constexpr int EDGES_PER_LANE = 4;  // edges that a lane looks at together
+constexpr int OPEN_EDGES = 4;  // edges that a lane looks at together
 
 // Keys of edges, in their order: a weight as a number of few bits, and as much of the two ends as fits.
 struct Keys {
@@ -184,7 +184,7 @@ struct Open {
     unsigned long long key, pair;
 };
 
-// What is listed, while it becomes a forest. tree: the root of each vertex when it was last looked up.  parent: as in
+// The list, while it becomes a forest. tree: the root of each vertex when it was last looked up.  parent: as in
 // hooking.cu.  best: the lightest key offered to a tree.  fresh: is every vertex a tree?
 struct Listed {
     const Edge* list;
@@ -201,13 +201,13 @@ struct Listed {
     // The roots of the asked vertices' trees now. No trees are joined meanwhile.
     __device__ __forceinline__ void look_up(const I* v, const bool* asks, I* root) const {
         if (fresh) {
-            UNROLLED(j, EDGES_PER_LANE) root[j] = v[j];
+            UNROLLED(j, OPEN_EDGES) root[j] = v[j];
             return;
         }
-        I before[EDGES_PER_LANE];
-        UNROLLED(j, EDGES_PER_LANE) before[j] = asks[j] ? tree[v[j]] : 0;
-        UNROLLED(j, EDGES_PER_LANE) root[j] = asks[j] ? parent[before[j]] : 0;
-        UNROLLED(j, EDGES_PER_LANE) {
+        I before[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) before[j] = asks[j] ? tree[v[j]] : 0;
+        UNROLLED(j, OPEN_EDGES) root[j] = asks[j] ? parent[before[j]] : 0;
+        UNROLLED(j, OPEN_EDGES) {
             if (!asks[j] || root[j] == before[j]) continue;
             root[j] = root_of(parent, root[j]);
             tree[v[j]] = root[j];
@@ -215,7 +215,7 @@ struct Listed {
     }
 };
 
-// What the listed weights are, for the control.
+// Tells the control what the listed weights are.
 __device__ __forceinline__ void look_at_weights(StreamControl* control, const Edge* list, long long count) {
     if (count == 0) return;
     const unsigned long long first = list[0].weight;
@@ -240,33 +240,33 @@ __device__ __forceinline__ void look_at_weights(StreamControl* control, const Ed
 __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned int* from, long long first, long long count,
                                            unsigned long long threshold, bool heavy, unsigned int* to,
                                            unsigned long long* counter) {
-    for (long long base = first + thread_number() / 32 * 32 * EDGES_PER_LANE; base < count; base += thread_count() * EDGES_PER_LANE) {
-        unsigned int at[EDGES_PER_LANE];
-        I u[EDGES_PER_LANE], v[EDGES_PER_LANE];
-        unsigned long long key[EDGES_PER_LANE];
-        bool open[EDGES_PER_LANE];
-        UNROLLED(j, EDGES_PER_LANE) {
+    for (long long base = first + thread_number() / 32 * 32 * OPEN_EDGES; base < count; base += thread_count() * OPEN_EDGES) {
+        unsigned int at[OPEN_EDGES];
+        I u[OPEN_EDGES], v[OPEN_EDGES];
+        unsigned long long key[OPEN_EDGES];
+        bool open[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             const long long i = base + 32 * j + lane_number();
             open[j] = i < count;
             at[j] = open[j] && from != nullptr ? from[i] : (unsigned int)i;
         }
-        UNROLLED(j, EDGES_PER_LANE) {
+        UNROLLED(j, OPEN_EDGES) {
             const Edge edge = open[j] ? edges.list[at[j]] : Edge{0, 0, 0};
             if (from == nullptr) open[j] = open[j] && (edge.weight > threshold) == heavy;
             key[j] = edges.keys.of(edge);
             u[j] = edge.u;
             v[j] = end_of(edge.v);
         }
-        I a[EDGES_PER_LANE], b[EDGES_PER_LANE];
+        I a[OPEN_EDGES], b[OPEN_EDGES];
         edges.look_up(u, open, a);
         edges.look_up(v, open, b);
-        unsigned long long of_a[EDGES_PER_LANE], of_b[EDGES_PER_LANE];
-        UNROLLED(j, EDGES_PER_LANE) {
+        unsigned long long of_a[OPEN_EDGES], of_b[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             open[j] = open[j] && a[j] != b[j];
             of_a[j] = open[j] ? now(edges.best + a[j]) : 0;
             of_b[j] = open[j] ? now(edges.best + b[j]) : 0;
         }
-        UNROLLED(j, EDGES_PER_LANE) {
+        UNROLLED(j, OPEN_EDGES) {
             if (key[j] < of_a[j]) atomicMin(edges.best + a[j], key[j]);
             if (key[j] < of_b[j]) atomicMin(edges.best + b[j], key[j]);
         }
@@ -277,17 +277,17 @@ __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned i
 // Every tree takes the edge whose whole key is its best. Nothing is offered `then` to what may be a tree in the next round.
 __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigned int* from, long long count,
                                               unsigned long long* then, unsigned int* chosen) {
-    for (long long base = thread_number() / 32 * 32 * EDGES_PER_LANE; base < count; base += thread_count() * EDGES_PER_LANE) {
-        unsigned int at[EDGES_PER_LANE];
-        I a[EDGES_PER_LANE], b[EDGES_PER_LANE];
-        bool taken[EDGES_PER_LANE];
-        unsigned long long key[EDGES_PER_LANE];
-        UNROLLED(j, EDGES_PER_LANE) {
+    for (long long base = thread_number() / 32 * 32 * OPEN_EDGES; base < count; base += thread_count() * OPEN_EDGES) {
+        unsigned int at[OPEN_EDGES];
+        I a[OPEN_EDGES], b[OPEN_EDGES];
+        bool taken[OPEN_EDGES];
+        unsigned long long key[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             const long long i = base + 32 * j + lane_number();
             taken[j] = i < count;
             at[j] = taken[j] ? from[i] : 0;
         }
-        UNROLLED(j, EDGES_PER_LANE) {
+        UNROLLED(j, OPEN_EDGES) {
             a[j] = b[j] = 0;
             key[j] = 0;
             if (!taken[j]) continue;
@@ -296,9 +296,9 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
             a[j] = edges.fresh ? edge.u : edges.tree[edge.u];
             b[j] = edges.fresh ? end_of(edge.v) : edges.tree[end_of(edge.v)];
         }
-        UNROLLED(j, EDGES_PER_LANE)
+        UNROLLED(j, OPEN_EDGES)
             taken[j] = taken[j] && (edges.best[a[j]] == key[j] || edges.best[b[j]] == key[j]);
-        UNROLLED(j, EDGES_PER_LANE) {
+        UNROLLED(j, OPEN_EDGES) {
             if (!taken[j]) continue;
             then[a[j]] = then[b[j]] = ~0ull;
             if (joined(edges.parent, a[j], b[j])) choose(chosen, at[j]);
@@ -306,14 +306,14 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
     }
 }
 
-// Of open edges those whose key is the best of a tree are listed as candidates, and offer their ends.
+// List the open edges whose key is the best of a tree as candidates, and offer their ends.
 __device__ __forceinline__ void find_candidates(const Listed& edges, const unsigned int* from, long long count,
                                                 unsigned long long* least, unsigned int* to,
                                                 unsigned long long* counter) {
-    for (long long base = thread_number() / 32 * 32 * EDGES_PER_LANE; base < count; base += thread_count() * EDGES_PER_LANE) {
-        unsigned int at[EDGES_PER_LANE];
-        bool best[EDGES_PER_LANE];
-        UNROLLED(j, EDGES_PER_LANE) {
+    for (long long base = thread_number() / 32 * 32 * OPEN_EDGES; base < count; base += thread_count() * OPEN_EDGES) {
+        unsigned int at[OPEN_EDGES];
+        bool best[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             const long long i = base + 32 * j + lane_number();
             best[j] = false;
             at[j] = 0;
@@ -352,11 +352,11 @@ __device__ __forceinline__ void forget_offers(const Listed& edges, const unsigne
 // The chosen edges go to the list's beginning, a tile at a time: it has been read before anything is written to it.
 __device__ __forceinline__ void keep_chosen(StreamControl* control, Edge* list, long long count,
                                             const unsigned int* chosen) {
-    for (long long tile = 0; tile < count; tile += thread_count() * EDGES_PER_LANE) {
-        const long long base = tile + thread_number() / 32 * 32 * EDGES_PER_LANE;
-        Edge edge[EDGES_PER_LANE];
-        bool here[EDGES_PER_LANE];
-        UNROLLED(j, EDGES_PER_LANE) {
+    for (long long tile = 0; tile < count; tile += thread_count() * OPEN_EDGES) {
+        const long long base = tile + thread_number() / 32 * 32 * OPEN_EDGES;
+        Edge edge[OPEN_EDGES];
+        bool here[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             const long long i = base + 32 * j + lane_number();
             here[j] = i < count && (now(chosen + i / 32) >> i % 32 & 1);
             edge[j] = here[j] ? list[i] : Edge{0, 0, 0};
@@ -429,7 +429,7 @@ extern "C" __global__ void __launch_bounds__(SPAN_THREADS, SPAN_BLOCKS)
     keep_chosen(control, list, count, chosen);
 }
 
-// What leaves edges out from now on: `level` and `tree` of a Sieve, by the listed edges, a forest. levels: ascending.
+// Make a Sieve's `level` and `tree` by the listed edges, a forest: it leaves edges out from now on. levels: ascending.
 extern "C" __global__ void __launch_bounds__(SIEVE_THREADS, SIEVE_BLOCKS)
     sieve(StreamControl* control, long long n, const Edge* list, const unsigned long long* levels, int count, I core,
           I* tree, unsigned char* level) {
@@ -446,16 +446,16 @@ extern "C" __global__ void __launch_bounds__(SIEVE_THREADS, SIEVE_BLOCKS)
         }
         grid_barrier(&control->arrived);
         const I giant = root_of(tree, core);
-        for (long long first = thread_number(); first < n; first += thread_count() * EDGES_PER_LANE) {
-            I before[EDGES_PER_LANE], root[EDGES_PER_LANE];
-            bool asks[EDGES_PER_LANE];
-            UNROLLED(j, EDGES_PER_LANE) {
+        for (long long first = thread_number(); first < n; first += thread_count() * OPEN_EDGES) {
+            I before[OPEN_EDGES], root[OPEN_EDGES];
+            bool asks[OPEN_EDGES];
+            UNROLLED(j, OPEN_EDGES) {
                 const long long v = first + j * thread_count();
                 asks[j] = v < n && (k + 1 == count || level[v] == NEVER);
                 before[j] = asks[j] ? tree[v] : 0;
             }
-            UNROLLED(j, EDGES_PER_LANE) root[j] = asks[j] ? tree[before[j]] : 0;
-            UNROLLED(j, EDGES_PER_LANE) {
+            UNROLLED(j, OPEN_EDGES) root[j] = asks[j] ? tree[before[j]] : 0;
+            UNROLLED(j, OPEN_EDGES) {
                 const long long v = first + j * thread_count();
                 if (!asks[j]) continue;
                 if (root[j] != before[j]) tree[v] = root[j] = root_of(tree, root[j]);

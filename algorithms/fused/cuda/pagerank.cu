@@ -66,14 +66,14 @@ extern "C" __global__ void __launch_bounds__(PAGERANK_THREADS, PAGERANK_BLOCKS)
         for (long long base = 0; base < n; base += thread_count()) {
             const long long v = base + lane_number() * warps + warp;
             const I begin = v < n ? indptr[v] : 0, end = v < n ? indptr[v + 1] : 0, length = end - begin;
-            double sum = length <= LANE_ENTRIES ? gathered(indices, weight, z, begin, end, 1) : 0;
-            for (unsigned int left = __ballot_sync(WARP, length > LANE_ENTRIES && length <= LONG_COLUMN); left != 0; left &= left - 1) {
+            double sum = length <= LANE_ROW ? gathered(indices, weight, z, begin, end, 1) : 0;
+            for (unsigned int left = __ballot_sync(WARP, length > LANE_ROW && length <= LONG); left != 0; left &= left - 1) {
                 const int owner = __ffs(left) - 1;
                 const I from = from_lane(begin, owner), to = from_lane(end, owner);
                 const double all = sum_of_warp(gathered(indices, weight, z, from + lane_number(), to, 32));
                 if (lane_number() == owner) sum = all;
             }
-            if (v < n && length <= LONG_COLUMN) settle(v, sum);
+            if (v < n && length <= LONG) settle(v, sum);
         }
         if (cut > 0) {
             grid_barrier(&control->arrived);
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(PAGERANK_THREADS, PAGERANK_BLOCKS)
                 const I v = pieces[p].vertex, begin = indptr[v], length = indptr[v + 1] - begin;
                 if (pieces[p].start != begin) continue;
                 double sum = 0;
-                for (I i = 0; i <= (length - 1) / LONG_COLUMN; ++i) sum += now(sums + p + i);
+                for (I i = 0; i <= (length - 1) / LONG; ++i) sum += now(sums + p + i);
                 settle(v, sum);
             }
         }

@@ -14,14 +14,14 @@
 constexpr unsigned int WARP = 0xffffffffu;
 // Vertices that a thread looks at for each place in a list that its block asks for; entries of a row that it looks
 // through before its warp helps.
-[[maybe_unused]] constexpr int VERTICES_PER_THREAD = 4, LANE_ENTRIES = 8;
+[[maybe_unused]] constexpr int VERTICES_PER_THREAD = 4, LANE_ROW = 8;
 
 __device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
 __device__ __forceinline__ long long thread_count() { return gridDim.x * (long long)blockDim.x; }
 __device__ __forceinline__ int lane_number() { return threadIdx.x % 32; }
 __device__ __forceinline__ unsigned int lanes_below() { return (1u << lane_number()) - 1; }
 
-// What is in memory now, whoever wrote it.
+// Reads what is in memory now, whoever wrote it.
 template <class V> __device__ __forceinline__ V now(const V* address) { return __ldcg(address); }
 template <> __device__ __forceinline__ bool now(const bool* address) {
     return __ldcg(reinterpret_cast<const unsigned char*>(address)) != 0;
@@ -43,7 +43,7 @@ __device__ __forceinline__ void grid_barrier(unsigned int* arrived) {
     __syncthreads();
 }
 
-// Has any thread of the grid found something? `found` has three words, which steps take in turns.
+// True if any thread of the grid has found something. `found` has three words, which steps take in turns.
 template <class V>
 __device__ __forceinline__ bool any_of_grid(bool own, V* found, unsigned long long step, unsigned int* arrived) {
     if (__syncthreads_or(own) && threadIdx.x == 0) found[step % 3] = 1;
@@ -73,7 +73,7 @@ template <> __device__ __forceinline__ bool from_lane(bool value, int lane) {
     return __shfl_sync(WARP, (int)value, lane) != 0;
 }
 
-// What the lanes of a warp have up to each of them, added up.
+// Returns the sum of what the lanes of a warp have up to each of them.
 template <class V> __device__ __forceinline__ V sum_up_to_lane(V value) {
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
@@ -83,7 +83,7 @@ template <class V> __device__ __forceinline__ V sum_up_to_lane(V value) {
     return value;
 }
 
-// What LANES neighbouring lanes of a warp have, folded by an operator, in all of them.
+// Folds what LANES neighbouring lanes of a warp have by an operator; all of them get the result.
 template <int LANES = 32, class V, class Op> __device__ __forceinline__ V fold_lanes(V value, const Op& op) {
 #pragma unroll
     for (int distance = LANES / 2; distance > 0; distance /= 2) value = op(value, __shfl_xor_sync(WARP, value, distance));
@@ -288,7 +288,7 @@ __device__ __forceinline__ unsigned long long places_for(unsigned int count, uns
     return from_lane(base, 0);
 }
 
-// Likewise for the marked things of the lanes: put(j, place) for each.
+// Take places likewise for the marked things of the lanes, and call put(j, place) for each.
 template <int PER_LANE, class Put>
 __device__ __forceinline__ void append(const bool (&marked)[PER_LANE], unsigned long long* counter, const Put& put) {
     unsigned int all[PER_LANE], count = 0;
@@ -359,7 +359,7 @@ __device__ __forceinline__ I first_in_row(const I* indptr, const J* indices, I v
     if (asks) {
         e = indptr[v];
         end = indptr[v + 1];
-        for (const I alone = end - e < LANE_ENTRIES ? end : e + LANE_ENTRIES; e < alone && found < 0; ++e)
+        for (const I alone = end - e < LANE_ROW ? end : e + LANE_ROW; e < alone && found < 0; ++e)
             if (holds(v, indices[e])) found = e;
     }
     return first_by_warp(indices, v, e, end, found, holds);

@@ -18,13 +18,13 @@ __device__ __forceinline__ T weight_of(Pair pair) {
 
 constexpr int LANES_A_VERTEX = 8, LANES_A_PREFIX = 16;
 
-// What is counted, which is then one more.
+// Counts one more, and returns what was counted before.
 __device__ __forceinline__ I count_one(I* counted) {
     using Number = typename Unsigned<sizeof(I)>::type;
     return (I)atomicAdd(reinterpret_cast<Number*>(counted), (Number)1);
 }
 
-// Of each vertex's first `most` in-edges, how many begin at each vertex.
+// Counts how many of each vertex's first `most` in-edges begin at each vertex.
 extern "C" __global__ void count_light(const I* starts, const Pair* pairs, long long n, I most, I* counts) {
     const int lane = threadIdx.x % LANES_A_VERTEX;
     for (long long v = thread_number() / LANES_A_VERTEX; v < n; v += thread_count() / LANES_A_VERTEX) {

@@ -1,4 +1,4 @@
-// What comes after the searches of strong.cu: colours. As a unit it takes the compiler as long as all others together.
+// Colours come after the searches of strong.cu. As a unit they take the compiler as long as all others together.
 
 // A number for v that is different in every round, and for every v.
 __device__ __forceinline__ unsigned long long drawn(I v, unsigned int round) {
@@ -45,7 +45,7 @@ __device__ __forceinline__ unsigned long long least_colour(const I* indptr, cons
 template <class Counts>
 __device__ __forceinline__ I only_in_row(const I* indptr, const J* indices, I v, const Counts& counts) {
     const I begin = indptr[v], end = indptr[v + 1];
-    if (end - begin > LANE_ENTRIES) return -2;
+    if (end - begin > LANE_ROW) return -2;
     I found = -1;
     for (I e = begin; e < end; ++e) {
         const I u = indices[e];

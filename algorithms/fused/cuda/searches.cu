@@ -3,7 +3,7 @@
 //     level⟨F⟩ = k,   F' = (F A)⟨¬visited⟩                  F, visited: a row of 64 bits for each vertex
 //
 // push    what the frontier's vertices have is offered along their edges. The frontier is a list, so that a step costs
-//         its edges, however many vertices there are. Rows are cut into pieces of PIECE_LENGTH edges. A block gathers what it
+//         its edges, however many vertices there are. Rows are cut into pieces of PIECE edges. A block gathers what it
 //         lists in shared memory, and one atomic lists it. A step that finds more than a block holds is not listed:
 //         the next push makes its list from the words.
 // planes  Other steps cost the vertices, too: they leave what was visited before them as it is, and write what is visited
@@ -27,14 +27,15 @@
 
 using Word = unsigned long long;
 
-constexpr int HELD_PIECES = 1024;                            // pieces that a block gathers
-constexpr int SAMPLED_EDGES = 1024;                         // edges that tell how far the searches are
-constexpr int BEHIND_EDGES = SAMPLED_EDGES / 64, EARLY_EDGES = SAMPLED_EDGES / 4;  // fewer of them come from the frontier, and from what was seen
-constexpr int OFFER_FACTOR = 8;                            // edges are offered if there are more than one in so many vertices
-constexpr int MAX_WARP_PIECES = 1 << 13;                   // up to which a warp looks at one
-constexpr int PULLS_PER_THREAD = 1024 / SEARCHES_THREADS;       // vertices to pull that a thread looks at, before it looks for any
-constexpr int VERTICES_PER_LANE = 4;                             // vertices that a thread looks at in other passes over all
-constexpr long long ALL_WORDS = -1;                   // of a frontier without a list
+constexpr int HELD_PIECES = 1024;                        // that a block gathers
+constexpr int SAMPLED_EDGES = 1024;                      // that tell how far the searches are
+// A search is behind if fewer edges of the sample come from its frontier, and from what it has seen.
+constexpr int BEHIND_EDGES = SAMPLED_EDGES / 64, EARLY_EDGES = SAMPLED_EDGES / 4;
+constexpr int OFFER_FACTOR = 8;                          // edges are offered if there are more than one in so many vertices
+constexpr int MAX_WARP_PIECES = 1 << 13;                 // up to which a warp looks at one
+constexpr int PULLS_PER_THREAD = 1024 / SEARCHES_THREADS;  // vertices that a thread looks at, before it looks for any
+constexpr int VERTICES_PER_LANE = 4;                     // in other passes over all
+constexpr long long ALL_WORDS = -1;                      // of a frontier without a list
 
 // Where a frontier is: in words and in a list, in words alone, or it is what the last plane has more.
 constexpr unsigned long long LISTED = 0, UNLISTED = 1, IN_PLANES = 2;
@@ -45,7 +46,7 @@ struct Row {
     I vertex, at, end;
 };
 
-// What a block gathers in a step.
+// A block gathers this in a step.
 struct Gathered {
     union {
         RowPiece held[HELD_PIECES];                     // of a push
@@ -74,7 +75,7 @@ struct List {
         const unsigned int some = __ballot_sync(WARP, wanted);
         if (some == 0) return;
         if (!all && from_lane(*(volatile unsigned int*)&block.count, 0) > HELD_PIECES) return;
-        const bool one = wanted && row.length <= PIECE_LENGTH;
+        const bool one = wanted && row.length <= PIECE;
         const unsigned int ones = __ballot_sync(WARP, one);
         unsigned int base = 0;
         if (lane_number() == 0 && ones != 0) base = atomicAdd(&block.count, (unsigned int)__popc(ones));
@@ -86,7 +87,7 @@ struct List {
             if (one && base >= HELD_PIECES) pieces[at] = row;
         }
         if ((some & ~ones) == 0) return;
-        const unsigned int pieces_of = wanted && !one ? (unsigned int)(row.length - 1) / PIECE_LENGTH + 1 : 0;
+        const unsigned int pieces_of = wanted && !one ? (unsigned int)(row.length - 1) / PIECE + 1 : 0;
         const unsigned int upto = sum_up_to_lane(pieces_of);
         unsigned long long first = 0;
         if (lane_number() == 31) first = atomicAdd(counter, (unsigned long long)upto);
@@ -94,15 +95,14 @@ struct List {
         for (unsigned int left = some & ~ones; left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             const I vertex = from_lane(row.vertex, owner), start = from_lane(row.start, owner);
-            const I length = from_lane(row.length, owner), count = (length - 1) / PIECE_LENGTH + 1;
+            const I length = from_lane(row.length, owner), count = (length - 1) / PIECE + 1;
             const unsigned long long at = from_lane(first, owner);
-            for (I i = lane_number(); i < count; i += 32)
-                pieces[at + i] = {vertex, start + i * PIECE_LENGTH, length - i * PIECE_LENGTH < PIECE_LENGTH ? length - i * PIECE_LENGTH : PIECE_LENGTH};
+            for (I i = lane_number(); i < count; i += 32) pieces[at + i] = piece_of<PIECE>(vertex, start, length, i);
         }
     }
 };
 
-// What all threads of a block have gathered goes to the grid's counters, and what it holds to the list.
+// Give what all threads of a block have gathered to the grid's counters, and what the block holds to the list.
 __device__ __forceinline__ void hand_over(Gathered& block, const List& list, unsigned int edges, unsigned int found,
                                           Word live, unsigned long long* found_by_all, Word* live_of_all,
                                           unsigned int* unlisted) {
@@ -133,7 +133,7 @@ __device__ __forceinline__ void place_sources(SearchesControl* control, const I*
     for (int j = (int)(thread_number() / 32); j < searches; j += (int)(thread_count() / 32)) {
         const long long s = control->sources[j];
         const Word bit = (Word)1 << j;
-        const I start = indptr[s], length = indptr[s + 1] - start, count = (length + PIECE_LENGTH - 1) / PIECE_LENGTH;
+        const I start = indptr[s], length = indptr[s + 1] - start, count = (length + PIECE - 1) / PIECE;
         bool lists = false;
         unsigned long long at = 0;
         if (lane_number() == 0) {
@@ -145,8 +145,7 @@ __device__ __forceinline__ void place_sources(SearchesControl* control, const I*
         }
         if (!from_lane(lists, 0)) continue;
         at = from_lane(at, 0) & 0xffffffffu;
-        for (I i = lane_number(); i < count; i += 32)
-            pieces[at + i] = {(I)s, start + i * PIECE_LENGTH, length - i * PIECE_LENGTH < PIECE_LENGTH ? length - i * PIECE_LENGTH : PIECE_LENGTH};
+        for (I i = lane_number(); i < count; i += 32) pieces[at + i] = piece_of<PIECE>((I)s, start, length, i);
     }
 }
 
@@ -188,7 +187,7 @@ __device__ __noinline__ unsigned int list_found(const I* indptr, long long n, co
     return edges;
 }
 
-// What a step reads and writes, in shared memory: registers are for what threads have of their own. frontier, next: words
+// A step reads and writes this, in shared memory: registers are for what threads have of their own. frontier, next: words
 // of a push.  seen: what is visited.  fresh: what is, after it, if it has a plane.  dealt: DEALERS zeros.  wanted: searches
 // that are pulled.  behind: those that are offered.  outside: (n,) where no search goes, or null.
 struct Step {
@@ -217,7 +216,7 @@ template <class V> __device__ __forceinline__ V* global(V* array) {
 
 __device__ __forceinline__ bool is_outside(long long v) { return s.outside != nullptr && global(s.outside)[v]; }
 
-// What a thread has found in a step.
+// A thread has found this in a step.
 struct Found {
     Word live;
     unsigned int edges, vertices;
@@ -274,7 +273,7 @@ __device__ __noinline__ void offer_pieces(const RowPiece* pieces, long long coun
     }
 }
 
-// What all vertices have been offered, and is new. A plane that was zeros gets what it lacks.
+// Finds what vertices have been offered that is new. A plane that was zeros gets what it lacks.
 __device__ __noinline__ Found look_at_offers() {
     Found own{0, 0, 0};
     for (long long first = first_passed(); first - lane_number() < s.n; first += thread_count() * VERTICES_PER_LANE) {
@@ -328,7 +327,7 @@ __device__ __noinline__ Word searches_behind(SearchesControl* control, int here,
 // find all.
 __device__ __noinline__ Found pull_pieces(const RowPiece* pieces, long long count) {
     Found found{0, 0, 0};
-    constexpr int PER_LANE = LONG_COLUMN / 32, FIRST = 2;
+    constexpr int PER_LANE = LONG / 32, FIRST = 2;
     const long long warps = thread_count() / 32, each = (count + warps - 1) / warps, begin = thread_number() / 32 * each;
     const long long end = begin + each < count ? begin + each : count;
     for (long long first = begin; first < end; first += 32) {
@@ -445,10 +444,10 @@ __device__ __noinline__ Found pull_words() {
         UNROLLED(i, PULLS_PER_THREAD) {
             const long long v = first + 32 * i + lane_number();
             const I length = end[i] - at[i];
-            const bool looks = (s.wanted & ~seen[i]) != 0 && length > 0 && length <= LONG_COLUMN && !is_outside(v);
+            const bool looks = (s.wanted & ~seen[i]) != 0 && length > 0 && length <= LONG && !is_outside(v);
             found.live |= given[i];
             found.vertices += given[i] != 0;
-            if (!looks && length <= LONG_COLUMN && s.behind == 0 && v < s.n) global(s.fresh)[v] = seen[i];
+            if (!looks && length <= LONG && s.behind == 0 && v < s.n) global(s.fresh)[v] = seen[i];
             const unsigned int some = __ballot_sync(WARP, looks);
             if (looks) {
                 const I vertex = given[i] != 0 ? ~(I)v : (I)v;

@@ -21,7 +21,7 @@ from semiring.verbs.registry import Declined
 from . import kernels
 from .batches import begin_copies, copies_need, in_copies, run_copies
 from .graphs import CHOICES, rows_of
-from .layouts import LONG_COLUMN, MAX_SEARCHES, PIECE_LENGTH, PLANES, RowPiece, SearchesControl
+from .layouts import LONG, MAX_SEARCHES, PIECE, PLANES, RowPiece, SearchesControl
 from .out_of_core import columns_of
 from .paths import Schedule, mark_unreached, may_be_deep
 
@@ -46,7 +46,7 @@ LONG_COLUMNS: Fact[tuple[Array, Array]] = Fact("pieces of long columns")
 def searches_need(A: CSR, k: int) -> int:
     """Returns the bytes of a block of searches beside its answer."""
     piece, n = RowPiece.nbytes(I=A.indptr.dtype), A.nrows
-    lists = (3 * (n + A.nnz // PIECE_LENGTH + MAX_SEARCHES) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
+    lists = (3 * (n + A.nnz // PIECE + MAX_SEARCHES) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
     words = n * 8 * (3 + PLANES) + lists
     return max(words, copies_need(A, k) if copied(A, k) else 0)
 
@@ -98,7 +98,7 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     control, begin = cp.empty(SearchesControl.words, np.uint64), np.zeros(SearchesControl.words, np.uint64)
     begin[SearchesControl.word("sources") :][: len(sources)] = sources
     control.set(begin)
-    capacity = n + A.nnz // PIECE_LENGTH + MAX_SEARCHES
+    capacity = n + A.nnz // PIECE + MAX_SEARCHES
     lists = cp.empty(3 * capacity * RowPiece.nbytes(I=index), np.uint8)
     choice = np.int32(CHOICES[how.choice] if pulls else CHOICES["push"])
     rule = (
@@ -117,7 +117,7 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
 
 def long_pieces(A: CSR) -> int:
     """Returns the number of pieces of long columns, at most."""
-    return 2 * A.nnz // LONG_COLUMN + 1
+    return 2 * A.nnz // LONG + 1
 
 
 def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
@@ -141,7 +141,7 @@ def trees(A: CSR, level: Array, levels: int, parent: Array) -> None:
     found = parent if parent.dtype == k.index else cp.empty(parent.shape, k.index)
     rows = cp.empty(A.nrows * MAX_SEARCHES, np.uint8 if few else np.int32)
     k.plain("turn_levels", 8 * A.nrows, (n, searches, level, rows))
-    k.plain("seek_parents", 8 * A.nrows, (*columns, n, searches, rows, k.index(LONG_COLUMN), found))
+    k.plain("seek_parents", 8 * A.nrows, (*columns, n, searches, rows, k.index(LONG), found))
     arguments = columns[1], n, searches, rows, *long_columns(A, k), found
     k.plain("seek_in_pieces", 32 * long_pieces(A), arguments)
     if found is not parent:

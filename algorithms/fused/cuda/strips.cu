@@ -17,7 +17,7 @@ struct Team {
     }
 };
 
-// What is in another GPU's memory now.
+// Reads what is in another GPU's memory now.
 template <class V> __device__ __forceinline__ V from_peer(const V* address) {
     return *const_cast<const volatile V*>(address);
 }

@@ -18,7 +18,7 @@ __device__ __forceinline__ unsigned long long key_of(const StripEdge& edge) {
     return (unsigned long long)edge.weight << 32 | edge.u;
 }
 
-// What trees are offered: the best (weight, smaller end), and of that the best larger end.
+// Trees are offered edges: the best (weight, smaller end), and of that the best larger end.
 struct BestEdges {
     static constexpr bool HAS_ENDS = true;
     unsigned long long* key;
@@ -36,7 +36,7 @@ struct BestEdges {
     }
 };
 
-// Is an edge's entry (u, x) the one of two that is looked at?
+// True if an edge's entry (u, x) is the one of two that is looked at.
 __device__ __forceinline__ bool looked_at(I u, I x) { return x != u && (u < x) == (((u ^ x) & 1) != 0); }
 
 // A list of edges between different trees, and what these are offered.
@@ -195,7 +195,7 @@ __device__ __forceinline__ void choose_sought(const Sought* sought, unsigned lon
     }
 }
 
-// Of all vertices, which at first point at whom they have chosen, or at themselves, the names of their trees. One that has
+// Name the trees of all vertices, which at first point at whom they have chosen, or at themselves. One that has
 // its tree's name already leads the others there, too.  parent, best: made ready where a vertex names its tree.
 __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, const BestEdges& best) {
     constexpr int PER_LANE = 4;
@@ -242,7 +242,7 @@ __device__ __forceinline__ void name_by_smallest(unsigned int* arrived, I* tree,
     grid_barrier(arrived);
 }
 
-// What the forest starts from.
+// Writes what the forest starts from.
 extern "C" __global__ void start_strip_forest(StripForest* control, long long own_n, long long nnz,
                                               unsigned long long* lightest, unsigned int* chosen) {
     for (long long v = thread_number(); v < own_n; v += thread_count()) lightest[v] = ~0ull;

@@ -36,7 +36,7 @@ extern "C" __global__ void widen(long long count, const signed char* level, int*
     }
 }
 
-// What is new of 32 own vertices, which is then marked no more.
+// Takes what is new of 32 own vertices, which is then marked no more.
 __device__ __forceinline__ unsigned int take_word(const Team& team, int turn, long long at, unsigned int visited) {
     unsigned int* const here = team.of<unsigned int>(MARKS + turn, team.own) + at;
     unsigned int bits = now(here);
@@ -134,7 +134,7 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
             end[j] = looks ? indptr[from + 32 * j + lane_number() + 1] : 0;
             found[j] = false;
         }
-        for (int i = 0; i < LANE_ENTRIES; ++i) {
+        for (int i = 0; i < LANE_ROW; ++i) {
             I u[PULLED_PER_THREAD];
             bool some = false;
             UNROLLED(j, PULLED_PER_THREAD) {

@@ -1,4 +1,4 @@
-// What joins the ends of edges to trees (hooking.cu), and looks at the edges in their order.
+// Joins the ends of edges to trees (hooking.cu), and looks at the edges in their order.
 
 // Every vertex is a tree at first.
 extern "C" __global__ void start_trees(long long n, I* parent) {

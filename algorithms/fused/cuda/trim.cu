@@ -1,4 +1,4 @@
-// What comes before the searches of strong.cu: the trim, and the pivot.
+// The trim, and the choice of the pivot, come before the searches of strong.cu.
 
 // Passes of the trim go on while each finds one vertex in so many.
 constexpr int MIN_TRIM_SHARE = 128;
