@@ -27,7 +27,7 @@ from semiring.verbs.registry import Declined
 from . import kernels
 from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
 from .layouts import BATCH_PIECE, MAX_SEARCHES, BatchPiece, Control
-from .paths import COPIES_PER_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of, width_of
+from .paths import COPIES_PER_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, graph_of, width_of
 
 DELTA_MEANS, MIN_STEP_EDGES = 3.0, 1 << 16
 """Mean weights in Δ, where none is given, and edges of a step below which the threshold is raised."""
@@ -155,14 +155,9 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     first = zero if width is None else one
     k.plain("begin_batch", n * row, (control, size, across, apart, active, one, first))
     k.plain("place_batch", count, (np.int32(count), across, starts, apart, active, one))
-    rows = A.indptr, A.indices, A.values, step_of(A, k.index)
-    steering = (
-        zero if width is None else width,
-        zero if until.limit is None else A.dtype.type(until.limit),
-        np.uint64(few),
-        np.uint64(A.nnz * PULL_SHARE),
-    )
-    arguments = (control, *rows, *columns, size, apart, across, active, frontier, pieces, *steering)
+    limit = zero if until.limit is None else A.dtype.type(until.limit)
+    steering = zero if width is None else width, limit, np.uint64(few), np.uint64(A.nnz * PULL_SHARE)
+    arguments = (control, *graph_of(A, k), *columns, size, apart, across, active, frontier, pieces, *steering)
     state = k.stepwise("batch", n + 4 * A.nnz, arguments, control)()
     k.plain("turn_distances", n * row // 4, (size, np.int32(count), across, apart, d))
     details(kernel="batch", delta=width, **Control.read(state, *STATE))
@@ -171,5 +166,4 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
 
 def _columns(A: CSR, k: kernels.Kernels) -> tuple[Any, ...]:
     """Returns the columns as the kernel takes them, which are made once and kept with A."""
-    columns: Any = by_columns(A)
-    return columns.indptr, columns.indices, columns.values, step_of(columns, k.index)
+    return graph_of(by_columns(A), k)

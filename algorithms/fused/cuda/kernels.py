@@ -236,13 +236,7 @@ class Kernels:
         return min(max(things // threads, 1), each * self._multiprocessors, MAX_BLOCKS)
 
     def stepwise(
-        self,
-        name: str,
-        things: int,
-        arguments: tuple[Any, ...],
-        control: Any,
-        most: int | None = None,
-        begun: int = 0,
+        self, name: str, things: int, arguments: tuple[Any, ...], control: Any, most: int | None = None, begun: int = 0
     ) -> Callable[[], np.ndarray]:
         """Launches a kernel whose last argument is the step to stop at; returns what waits until all is done.
 

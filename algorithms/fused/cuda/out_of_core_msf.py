@@ -105,14 +105,6 @@ class Stream:
 
     window: Window | None
     windows: Iterator[Window]
-    list: Any
-    tree: Any
-    parent: Any
-    level: Any
-    levels: Any
-    chosen: Any
-    offers: Any
-    open: Any
 
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
         n, index = A.ncols, A.indptr.dtype
@@ -148,9 +140,10 @@ class Stream:
 
     def give_back(self) -> None:
         """Gives back all memory."""
+        nothing: Any = None
         self.window, self.windows = None, iter(())
-        self.list = self.tree = self.parent = self.level = self.levels = self.chosen = None
-        self.offers, self.open = [], []
+        self.list = self.tree = self.parent = self.level = self.levels = self.chosen = nothing
+        self.offers, self.open = list[Any](), list[Any]()
 
     def begin(self) -> None:
         """Lets the first windows come."""

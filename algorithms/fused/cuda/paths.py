@@ -330,13 +330,8 @@ class Run:
         known = Control.read(self.state, *STATE) | {"done": int(self.done)}
         known["crowded"] |= len(self.ran) > 1
         if explained():
-            details(
-                kernel=", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"]),
-                schedule=how.name,
-                delta=how.width,
-                direction="push",
-                **known,
-            )
+            kernel = ", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"])
+            details(kernel=kernel, schedule=how.name, delta=how.width, direction="push", **known)
         return known
 
 
@@ -413,6 +408,11 @@ def step_of(A: Any, index: Any) -> Any:
     return index(A.values.strides[0] // A.dtype.itemsize)
 
 
+def graph_of(A: Any, k: kernels.Kernels) -> tuple[Any, ...]:
+    """Returns a matrix as kernels take a Graph: indptr, indices, values and the step between these."""
+    return A.indptr, A.indices, A.values, step_of(A, k.index)
+
+
 def entry_bytes(dtype: np.dtype, index_dtype: np.dtype) -> int:
     """Returns the size of an entry of a deep kernel's queue."""
     return Entry.nbytes(T=dtype, I=index_dtype)
@@ -429,10 +429,8 @@ def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
     k.plain("start_tree", n, (control, np.int64(n), parent))
     lists = [cp.empty(n, index_type) for _ in range(2)]
-    rows = E.indptr, E.indices, E.values, step_of(E, k.index)
-    ordered = np.bool_(not gains_by_length(A, s))
-    sizes = k.index(n), k.index(E.nnz)
-    arguments = (control, *rows, *sizes, d, k.index(source), ordered, parent, offered, *lists)
+    ordered, sizes = np.bool_(not gains_by_length(A, s)), (k.index(n), k.index(E.nnz))
+    arguments = (control, *graph_of(E, k), *sizes, d, k.index(source), ordered, parent, offered, *lists)
     state = k.stepwise("tree", n + E.nnz, arguments, control, TREE_ROUNDS if narrow(A) else None)()
     if not state[0] >> np.uint64(32):
         settle_by_hops(E, d, source, s, parent)

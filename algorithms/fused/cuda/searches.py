@@ -100,13 +100,8 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     control.set(begin)
     capacity = n + A.nnz // PIECE + MAX_SEARCHES
     lists = cp.empty(3 * capacity * RowPiece.nbytes(I=index), np.uint8)
-    choice = np.int32(CHOICES[how.choice] if pulls else CHOICES["push"])
-    rule = (
-        choice,
-        np.float64(min(how.alpha, MAX_ALPHA)),
-        np.float64(how.beta),
-        np.int32(-1 if deepest is None else deepest),
-    )
+    choice, last = np.int32(CHOICES[how.choice if pulls else "push"]), np.int32(-1 if deepest is None else deepest)
+    rule = choice, np.float64(min(how.alpha, MAX_ALPHA)), np.float64(how.beta), last
     sizes = np.int64(n), np.int64(A.nnz), np.int32(len(sources))
     own = kernels.NULL if outside is None else outside, words, lists, np.int64(capacity), level
     state = k.stepwise("searches", n + A.nnz, (control, *rows_of(A), *turned, *sizes, *own, *rule), control)()

@@ -22,7 +22,7 @@ from semiring.verbs.registry import Declined
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
 from ..cuda.layouts import StripControl
-from ..cuda.paths import WIDE_MIN_EDGES, Schedule, step_of, wide_buckets
+from ..cuda.paths import WIDE_MIN_EDGES, Schedule, graph_of, wide_buckets
 from .balanced_relabelling import Relabelling, relabelled, relabelling_of
 from .checkpoint import Saving, saves
 from .gpus import Member, Pauses, Team, team_of
@@ -93,9 +93,8 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
     def offered(member: Member) -> Any:
         of_all, own, index = brought(d, member.place), member.rows, member.rows.indptr.dtype
         k, parent = kernels.path("tree", s, A.dtype, types_of(own)), cupy().full(A.nrows, -1, index)
-        graph = own.indptr, own.indices, own.values, step_of(own, k.index)
         sizes = k.index(member.own), k.index(own.nnz), k.index(member.first)
-        k.plain("offer_strip", member.own + own.nnz, (*graph, *sizes, of_all, k.index(source), parent))
+        k.plain("offer_strip", member.own + own.nnz, (*graph_of(own, k), *sizes, of_all, k.index(source), parent))
         return parent
 
     found = team.each(offered)
@@ -177,10 +176,8 @@ class Run:
         about = zip(self.team.members, self.tables, self.team.starts_there, self.kernels, strict=True)
         for (member, table, starts, k), (control, *bits, lists) in zip(about, vectors, strict=True):
             team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
-            rows = member.rows
-            graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
             how = self.how.width, limit, k.index(target), np.uint64(self.how.few), np.uint64(self.how.doublings)
-            arguments.append((control, *team, *graph, *bits, *lists, *how))
+            arguments.append((control, *team, *graph_of(member.rows, k), *bits, *lists, *how))
         most = MAX_GAINING_STEPS if gains else MAX_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most, pauses)
 

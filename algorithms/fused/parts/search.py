@@ -77,14 +77,7 @@ class Search:
     there is no such bound.  best: the best one that is to be relaxed from.  counts: see `strips`.
     """
 
-    def __init__(
-        self,
-        A: Partitioned,
-        source: int,
-        s: Semiring,
-        until: Until,
-        delta: Any,
-    ) -> None:
+    def __init__(self, A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> None:
         self.A, self.s, self.until, self.delta, self.group = A, s, until, delta, A.group
         self.zero = self.best = s.zero(A.dtype)
         self.own, self.firsts = own_range(A), firsts_of(A)
