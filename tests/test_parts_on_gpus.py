@@ -393,6 +393,7 @@ def test_a_gpu_that_does_not_come_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(ParticipantError, match="GPU 1 of 2 did not come to a step of strips"):
             paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None)
         monkeypatch.setattr(gpus.Team, "_launch", launch)
+        monkeypatch.setattr(gpus, "PATIENCE_SECONDS", 20.0)
         again = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
     np.testing.assert_array_equal(again, al.sssp(A, 1))
 
