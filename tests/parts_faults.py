@@ -90,12 +90,12 @@ def run(folder: str, fault: str, who: int, step: int, device: str = "cpu") -> No
         return begin(self, what, mine, state)
 
     Group._begin = faulty  # type: ignore[method-assign]
-    search.WORTH, search.STEPS = 0, 1 << 30
+    search.MIN_EXCHANGE_EDGES, search.MIN_EXCHANGES = 0, 1 << 30
     A = graph()
     own = A.astype(float) if fault == "other" and comm.Get_rank() == who else A
     patience = group.TIMEOUT if fault == "none" else TIMEOUT[device]  # without a fault all come, however late
     P = partition(own, comm, timeout=patience).to(device=device)
-    paths_on_gpus.EVERY = 2
+    paths_on_gpus.STEPS_BETWEEN_SAVES = 2
     with checkpoints(folder, every=0, resume=True):
         d = sssp(P, 3)
     if device != "cpu":

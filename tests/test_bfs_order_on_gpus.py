@@ -85,7 +85,7 @@ def test_components_have_the_same_places_on_a_gpu(
 ) -> None:
     A = GRAPHS[name]()
     component, k = renumbered(scc(A))
-    monkeypatch.setattr(topological, "ROUNDS", rounds)
+    monkeypatch.setattr(topological, "MAX_ROUNDS", rounds)
     found = topological.numbered(brought(A), brought(component), k)
     assert on_host(found).tolist() == topological_on_cpu.numbered(A, component, k).tolist()
 

@@ -146,7 +146,7 @@ def test_the_rounds_of_a_tree_may_be_found_as_levels(name, rounds, weights, monk
 
 
 def test_colours_may_be_left_after_any_pass(monkeypatch):
-    monkeypatch.setattr(graphs, "TRIMS", 0)
+    monkeypatch.setattr(graphs, "MAX_TRIMS", 0)
     A = ring_of_pairs(400)
     with launches(every=1):
         told = explain(scc, A.to(device="cuda"))
@@ -165,7 +165,7 @@ def with_potentials(A: CSR, dtype: Any = np.int32) -> CSR:
 @pytest.mark.parametrize("dtype", [np.int32, np.float64], ids=lambda t: np.dtype(t).name)
 @pytest.mark.parametrize("first_look", [1, 16])
 def test_weights_of_any_sign_are_fused(name, dtype, first_look, monkeypatch):
-    monkeypatch.setattr(paths, "FIRST_LOOK", first_look)
+    monkeypatch.setattr(paths, "FIRST_LOOK_STEPS", first_look)
     A, _ = on_both(name)
     P = with_potentials(A, dtype)
     for algorithm in (bellman_ford, bellman_ford_by):  # frontiers, and sweeps
@@ -213,8 +213,8 @@ def test_cycles_that_add_nothing_are_no_improving_ones():
 
 
 def test_a_run_that_has_too_many_steps_is_left_to_the_definition(monkeypatch):
-    monkeypatch.setattr(paths, "STEPS_A_VERTEX", 0)
-    monkeypatch.setattr(paths, "FEWEST_STEPS", 1)
+    monkeypatch.setattr(paths, "STEPS_PER_VERTEX", 0)
+    monkeypatch.setattr(paths, "MIN_STEPS", 1)
     A, G = on_both("a grid")
     told = explain(bellman_ford, G, 0)
     same(told.result, bellman_ford(A, 0))
@@ -224,8 +224,8 @@ def test_a_run_that_has_too_many_steps_is_left_to_the_definition(monkeypatch):
 
 @every_graph
 def test_the_kernels_take_turns(name, monkeypatch):
-    monkeypatch.setattr(paths, "SMALLEST_CROWD", 3)
-    monkeypatch.setattr(paths, "CROWDED", 0)
+    monkeypatch.setattr(paths, "MIN_CROWD_ENTRIES", 3)
+    monkeypatch.setattr(paths, "CROWD_SHARE", 0)
     monkeypatch.setattr(paths, "CALM_EDGES", 10**9)
     A, G = on_both(name)
     for how in ("deep", "deep, widths change", "deep, no threshold", "frontier", "buckets that widen"):
@@ -236,7 +236,7 @@ def test_the_kernels_take_turns(name, monkeypatch):
 @every_graph
 def test_a_queue_that_is_full_loses_nothing(name, monkeypatch):
     monkeypatch.setattr(paths, "QUEUE_SHARE", 0)
-    monkeypatch.setattr(paths, "SMALLEST_QUEUE", 5)
+    monkeypatch.setattr(paths, "MIN_QUEUE_ENTRIES", 5)
     A, G = on_both(name)
     for how in ("deep", "deep, no threshold"):
         d, _ = fixpoint(G, MinPlus, typed(SCHEDULES[how], np.int32), source=0)
@@ -287,8 +287,8 @@ def test_searches_push_pull_and_hop(name):
 
 @every_graph
 def test_a_deep_run_that_becomes_crowded_goes_on_wide(name, monkeypatch):
-    monkeypatch.setattr(paths, "SMALLEST_CROWD", 3)
-    monkeypatch.setattr(paths, "CROWDED", 0)
+    monkeypatch.setattr(paths, "MIN_CROWD_ENTRIES", 3)
+    monkeypatch.setattr(paths, "CROWD_SHARE", 0)
     A, G = on_both(name)
     for how in ("deep", "deep, widths change", "deep, no threshold"):
         d, state = fixpoint(G, MinPlus, typed(SCHEDULES[how], np.int32), source=0)
@@ -299,9 +299,9 @@ def test_a_deep_run_that_becomes_crowded_goes_on_wide(name, monkeypatch):
 
 
 @every_graph
-@pytest.mark.parametrize("trims", [graphs.TRIMS, 0])
+@pytest.mark.parametrize("trims", [graphs.MAX_TRIMS, 0])
 def test_components_by_colours_alone_and_after_searches(name, trims, monkeypatch):
-    monkeypatch.setattr(graphs, "TRIMS", trims)
+    monkeypatch.setattr(graphs, "MAX_TRIMS", trims)
     A, G = on_both(name)
     same(graphs.strong(G), scc(A))
     for both_ways, M in ((False, A), (True, boths(A))):
@@ -352,7 +352,7 @@ def with_tails(core: CSR, count: int, length: int) -> CSR:
 @pytest.mark.parametrize("levels", [1, 5, 100])
 @pytest.mark.parametrize("name", LONG_TAILS)
 def test_components_with_long_tails_need_few_passes(name, levels, monkeypatch):
-    monkeypatch.setattr(graphs, "LEVELS", levels)
+    monkeypatch.setattr(graphs, "MAX_PIVOT_LEVELS", levels)
     A = LONG_TAILS[name]()
     G = A.to(device="cuda")
     for every in (8192, 3):
@@ -363,8 +363,8 @@ def test_components_with_long_tails_need_few_passes(name, levels, monkeypatch):
 
 
 def test_a_search_of_many_levels_begins_anew_by_hops(monkeypatch):
-    monkeypatch.setattr(graphs, "MOST_LEVELS", 20)
-    monkeypatch.setattr(paths, "DEEP_WIDEST", 0)  # or it would begin so
+    monkeypatch.setattr(graphs, "MAX_LEVELS", 20)
+    monkeypatch.setattr(paths, "DEEP_MAX_DEGREE", 0)  # or it would begin so
     for name in GRAPHS:
         A, G = on_both(name)
         for _ in range(2):
@@ -389,8 +389,8 @@ def test_many_small_components_need_few_rounds_of_colours():
 @pytest.mark.parametrize("light", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("fmt", [CSR, CompressedCSR], ids=lambda fmt: fmt.__name__)
 def test_forests_with_and_without_light_edges_first(name, light, fmt, monkeypatch):
-    monkeypatch.setattr(graphs, "LIGHT", light)
-    monkeypatch.setattr(graphs, "DENSE", 0)
+    monkeypatch.setattr(graphs, "LIGHT_EDGES_PER_VERTEX", light)
+    monkeypatch.setattr(graphs, "MIN_DEGREE_FOR_LIGHT", 0)
     A = boths(GRAPHS[name]())
     F, label = boruvka(A, return_labels=True)
     G = A.to(fmt, device="cuda", **({"force": True} if fmt is CompressedCSR else {}))

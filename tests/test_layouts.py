@@ -71,7 +71,7 @@ def test_a_struct_is_declared_in_python_alone(name: str, monkeypatch: pytest.Mon
 def test_fields_lie_as_in_cuda() -> None:
     assert [Entry.nbytes(T=np.dtype(of), I=INT32) for of in ("bool", "float32", "int64")] == [16, 16, 24]
     assert [Entry.nbytes(T=np.dtype(of), I=np.dtype(np.int64)) for of in ("bool", "float64")] == [32, 32]
-    assert (Meetings.words, Meetings.word("patience"), Meetings.word("box")) == (5 + 2 * layouts.MOST_GPUS * 4, 4, 5)
+    assert (Meetings.words, Meetings.word("patience"), Meetings.word("box")) == (5 + 2 * layouts.MAX_GPUS * 4, 4, 5)
     state = np.arange(SearchControl.words)
     assert SearchControl.read(state, "pulls", "queue", "found") == {"pulls": 2, "queue": 5, "found": 8}
 

@@ -71,7 +71,7 @@ def test_ranges_of_columns_have_all_entries_and_keep_to_their_size() -> None:
 
 
 def test_listed_edges_and_windows_keep_to_the_memory_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(out_of_core_msf, "SLACK", 0)
+    monkeypatch.setattr(out_of_core_msf, "SLACK_BYTES", 0)
     assert [shared_room(None, 7, n, n // 2, 10 * n - 100, 4, 4) for n in (100, 10**6)] == [(1000, 7), (1_250_001, 7)]
     for available in (6_100, 10_000, 20_000):
         capacity, coming = shared_room(available, 10**9, 100, 50, 9000, 4, 4)
@@ -83,7 +83,7 @@ def test_listed_edges_and_windows_keep_to_the_memory_that_is_left(monkeypatch: p
 
 
 def test_windows_are_all_entries_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(out_of_core, "WINDOW", 10)
+    monkeypatch.setattr(out_of_core, "WINDOW_ENTRIES", 10)
     assert list(out_of_core.windows(5, 27)) == [(5, 15), (15, 25), (25, 27)]
     assert list(out_of_core.windows(5, 5)) == []
 
@@ -121,7 +121,7 @@ def test_a_pull_is_planned_where_it_may_prune(A: CSR, may: bool) -> None:
 def test_the_lightest_in_edges_fill_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruned_pull, "cupy", lambda: np)
     lengths = np.array([0, 1, 5, 100])
-    assert [most_light(lengths, budget) for budget in (0, 2, 3, 5, 6, 10**6)] == [0, 0, 1, 2, 2, pruned_pull.MOST_LIGHT]
+    assert [most_light(lengths, budget) for budget in (0, 2, 3, 5, 6, 10**6)] == [0, 0, 1, 2, 2, pruned_pull.MAX_LIGHT]
 
 
 def test_a_pull_is_of_lengths_from_a_source_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,13 +184,13 @@ def test_calls_on_cuda_within_a_limit_of_the_share_and_vectors(graph: str, name:
 @pytest.mark.backend("cuda")
 def test_strong_components_by_rows_alone_on_cuda_are_the_components(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "rows_alone", lambda A: A.nnz > 0)
-    monkeypatch.setattr(graphs, "WINDOW", 50)
+    monkeypatch.setattr(graphs, "WINDOW_ENTRIES", 50)
     plans = set()
     for seed in range(60):
         random = np.random.default_rng(seed)
         n, m = int(random.integers(2, 200)), int(random.integers(1, 900))
         A = from_edges(*random.integers(0, n, (2, m)), shape=n)
-        monkeypatch.setattr(graphs, "MOST_LEFT", [0.5, 1.0][seed % 2])
+        monkeypatch.setattr(graphs, "MAX_LEFT_SHARE", [0.5, 1.0][seed % 2])
         told = explain(scc, A.to(device="cuda"))
         np.testing.assert_array_equal(on_cpu(told.result), scc(A), err_msg=f"seed {seed}")
         plans.add(told.runs[0].details["method"])

@@ -348,11 +348,11 @@ def test_what_is_kept_beside_the_strips_counts() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_steps_of_any_length_find_the_same_distances(monkeypatch: Any, dtype: Any, seed: int) -> None:
     """Also where an exchange is worth few edges, so that steps stay short, and where a limit ends the search."""
-    monkeypatch.setattr(search, "STEPS", 1 << 30)
+    monkeypatch.setattr(search, "MIN_EXCHANGES", 1 << 30)
     A = rmat(9, dtype=dtype, high=1000, seed=seed) if seed else grid(24).astype(dtype)
     P = partition(A, parts=4)
     for worth in (1, 1 << 30):
-        monkeypatch.setattr(search, "WORTH", worth)
+        monkeypatch.setattr(search, "MIN_EXCHANGE_EDGES", worth)
         parts.same("sssp", lambda M: al.sssp(M, 5, return_parents=True), P, A)
         parts.same("a limit", lambda M: al.sssp(M, 5, limit=900), P, A)
         parts.same("a target", lambda M: al.sssp(M, 5, target=17), P, A)
@@ -370,8 +370,8 @@ def test_a_search_by_levels_ends_where_it_is_asked_to(how: dict[str, Any]) -> No
 
 def test_a_search_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: Any) -> None:
     A = rmat(9, dtype=np.int32, high=1000)
-    monkeypatch.setattr(search, "WORTH", 1)
-    monkeypatch.setattr(search, "STEPS", 1 << 30)
+    monkeypatch.setattr(search, "MIN_EXCHANGE_EDGES", 1)
+    monkeypatch.setattr(search, "MIN_EXCHANGES", 1 << 30)
     looks, look = [0], Saving.look
 
     def failing(self: Saving, d: Any) -> None:

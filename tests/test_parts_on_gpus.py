@@ -15,8 +15,14 @@ import pytest
 import algorithms as al
 from algorithms.fused.cuda import launches, out_of_core_msf
 from algorithms.fused.cuda import paths as one_gpu
-from algorithms.fused.parts import balanced_relabelling as dealing
-from algorithms.fused.parts import forests_on_gpus, gpus, levels_on_gpus, many_sources, paths_on_gpus
+from algorithms.fused.parts import (
+    balanced_relabelling,
+    forests_on_gpus,
+    gpus,
+    levels_on_gpus,
+    many_sources,
+    paths_on_gpus,
+)
 from algorithms.fused.parts.checkpoint import Saving
 from algorithms.fused.parts.many_sources import by_all
 from algorithms.shared.single_source import Exact, Until
@@ -76,7 +82,7 @@ def strips(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def simply(monkeypatch: pytest.MonkeyPatch) -> None:
     """Statistics by kernels are not simulated."""
-    monkeypatch.setattr(paths_on_gpus, "mean", lambda A, s: 3 / one_gpu.WIDE_MEANS)
+    monkeypatch.setattr(paths_on_gpus, "mean", lambda A, s: 3 / one_gpu.WIDE_DELTA_MEANS)
     for module in (paths_on_gpus, one_gpu):
         monkeypatch.setattr(module, "gains_by_length", lambda A, s: False)
 
@@ -117,7 +123,7 @@ def test_simulated_gpus_relax_fewer_edges_in_steps_that_begin_narrow(
     """Also in launches of a few steps, between which the width is kept."""
     A, told = rmat(10, dtype=dtype), dict[str, Any]()
     width, source = dtype(96), int(A.lengths(0).argmax())
-    monkeypatch.setattr(paths_on_gpus, "mean", lambda A, s: float(width) / one_gpu.WIDE_MEANS)
+    monkeypatch.setattr(paths_on_gpus, "mean", lambda A, s: float(width) / one_gpu.WIDE_DELTA_MEANS)
     monkeypatch.setattr(one_gpu, "widens", lambda A: True)
     monkeypatch.setattr(paths_on_gpus, "details", told.update)
     relaxed = []
@@ -156,7 +162,7 @@ def test_a_search_of_simulated_gpus_goes_on_from_its_checkpoint(
 ) -> None:
     """On as many of them, on fewer, and on none."""
     A = GRAPHS[name]()
-    monkeypatch.setattr(paths_on_gpus, "EVERY", 2)
+    monkeypatch.setattr(paths_on_gpus, "STEPS_BETWEEN_SAVES", 2)
     with monkeypatch.context() as patch, simulated(before), al.checkpoints(tmp_path, every=0):
         cut_short(patch, 2)
         with pytest.raises(PowerCut):
@@ -191,27 +197,27 @@ def test_simulated_gpus_deal_the_vertices_of_uneven_strips(
 
     Those to which most edges lead come first.
     """
-    monkeypatch.setattr(dealing, "BLOCK", 32)
-    monkeypatch.setattr(dealing, "BLOCKS", 1)
-    monkeypatch.setattr(dealing, "assembled", lambda *strips: placed(assembled(*strips)))
+    monkeypatch.setattr(balanced_relabelling, "BLOCK", 32)
+    monkeypatch.setattr(balanced_relabelling, "MIN_BLOCKS", 1)
+    monkeypatch.setattr(balanced_relabelling, "assembled", lambda *strips: placed(assembled(*strips)))
     A = known_symmetric(extract(rmat_both_ways(10, dtype=np.int32, high=9), np.arange(1001), np.arange(1001)))
     with simulated(count):
         P = spread_with_facts(A, count)
         team: Any = gpus.team_of(P)
-        deal = dealing.deal_of(P, team)
-        assert deal is not None
-        numbers = np.array([deal.number(v) for v in range(1001)])
+        relabelling = balanced_relabelling.relabelling_of(P, team)
+        assert relabelling is not None
+        numbers = np.array([relabelling.number(v) for v in range(1001)])
         np.testing.assert_array_equal(np.sort(numbers), np.arange(1001))
-        for start, stop in itertools.pairwise(deal.starts):
+        for start, stop in itertools.pairwise(relabelling.starts):
             entering = A.lengths(1)[np.argsort(numbers)[start:stop]]
             assert (np.diff(np.ceil(np.log2(entering + 1))) <= 0).all()
-        entries = [member.rows.nnz for member in dealing.dealt(P, deal).members]
-        assert max(np.diff(deal.starts)) <= min(np.diff(deal.starts)) + 4 * dealing.BLOCK
+        entries = [member.rows.nnz for member in balanced_relabelling.relabelled(P, relabelling).members]
+        assert max(np.diff(relabelling.starts)) <= min(np.diff(relabelling.starts)) + 4 * balanced_relabelling.BLOCK
         assert max(entries) < 1.3 * min(entries)
         found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, None), None))
         near = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus, None, 77), None))
         tree = paths_on_gpus.tree(P, made(found), 1, MinPlus)
-        monkeypatch.setattr(paths_on_gpus, "EVERY", 2)
+        monkeypatch.setattr(paths_on_gpus, "STEPS_BETWEEN_SAVES", 2)
         with monkeypatch.context() as patch, al.checkpoints(tmp_path, every=0):
             cut_short(patch, 2)
             with pytest.raises(PowerCut):
@@ -234,9 +240,9 @@ def test_simulated_gpus_deal_the_vertices_of_strips_of_which_some_are_empty(
     values: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few rows have all entries."""
-    monkeypatch.setattr(dealing, "BLOCK", 32)
-    monkeypatch.setattr(dealing, "BLOCKS", 1)
-    monkeypatch.setattr(dealing, "assembled", lambda *strips: placed(assembled(*strips)))
+    monkeypatch.setattr(balanced_relabelling, "BLOCK", 32)
+    monkeypatch.setattr(balanced_relabelling, "MIN_BLOCKS", 1)
+    monkeypatch.setattr(balanced_relabelling, "assembled", lambda *strips: placed(assembled(*strips)))
     n, hubs = 161, 20
     ones = np.ones(hubs * n, np.int32)
     B = from_edges(np.repeat(np.arange(hubs), n), np.tile(np.arange(n), hubs), ones, shape=n)
@@ -246,9 +252,9 @@ def test_simulated_gpus_deal_the_vertices_of_strips_of_which_some_are_empty(
         P = spread(A, 4)
         assert P.starts == (0, 32, 32, 32, n)
         team: Any = gpus.team_of(P)
-        deal = dealing.deal_of(P, team)
-        assert deal is not None
-        rows = [member.rows for member in dealing.dealt(P, deal).members]
+        relabelling = balanced_relabelling.relabelling_of(P, team)
+        assert relabelling is not None
+        rows = [member.rows for member in balanced_relabelling.relabelled(P, relabelling).members]
         found = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
     assert sum(each.nnz for each in rows) == A.nnz
     assert values == "one each" or all(0 in each.values.strides for each in rows if each.nnz > 1)
@@ -300,9 +306,9 @@ def test_simulated_gpus_join_their_forests_and_components(
 ) -> None:
     """All edges at once; or light ones first, in lists so short that they are made forests on the way."""
     if light_first:
-        monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
-        monkeypatch.setattr(out_of_core_msf, "FEW_LISTED", 0)
-        monkeypatch.setattr(out_of_core_msf, "MOST_NEW", 1)
+        monkeypatch.setattr(forests_on_gpus, "MIN_DEGREE_FOR_LIGHT", 0)
+        monkeypatch.setattr(out_of_core_msf, "MIN_LISTED_EDGES", 0)
+        monkeypatch.setattr(out_of_core_msf, "MAX_NEW_EDGES_PER_VERTEX", 1)
     A, count = GRAPHS[name](), 3 if light_first else 2
     with simulated(count):
         P = spread_with_facts(A, count)
@@ -319,8 +325,8 @@ def test_simulated_gpus_join_their_forests_and_components(
 @pytest.mark.parametrize("seed", range(3))
 def test_simulated_gpus_leave_out_no_heavy_edge_by_heavier_ones(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a GPU makes its heavy edges a forest on the way: then its trees are of heavy edges, too."""
-    monkeypatch.setattr(forests_on_gpus, "DENSE", 0)
-    monkeypatch.setattr(out_of_core_msf, "FEW_LISTED", 0)
+    monkeypatch.setattr(forests_on_gpus, "MIN_DEGREE_FOR_LIGHT", 0)
+    monkeypatch.setattr(out_of_core_msf, "MIN_LISTED_EDGES", 0)
     random = np.random.default_rng(seed)
     A = from_edges(*random.integers(0, 50, (2, 1500)), random.integers(0, 1000, 1500).astype(np.int32), shape=50)
     with simulated(2):
@@ -334,8 +340,8 @@ def test_simulated_gpus_leave_out_no_heavy_edge_by_heavier_ones(seed: int, monke
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])
 def test_a_simulated_gpu_makes_forests_of_short_lists(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of edges both ways with other weights, equal weights, loops, and some keys that have more than 64 bits."""
-    monkeypatch.setattr(out_of_core_msf, "FEW_LISTED", 0)
-    monkeypatch.setattr(out_of_core_msf, "MOST_NEW", 0.3)
+    monkeypatch.setattr(out_of_core_msf, "MIN_LISTED_EDGES", 0)
+    monkeypatch.setattr(out_of_core_msf, "MAX_NEW_EDGES_PER_VERTEX", 0.3)
     for seed, n in enumerate((3, 40, 70)):
         random, m = np.random.default_rng(seed), 7 * n
         weights = (random.integers(0, 7, m) // np.array([-2, 2])[random.integers(0, 2, m)]).astype(dtype)
@@ -380,13 +386,14 @@ def test_a_gpu_that_does_not_come_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         launch(self, name, launched[:1] if upto else launched, upto)
 
     monkeypatch.setattr(gpus.Team, "_launch", without_the_second)
-    monkeypatch.setattr(gpus, "PATIENCE", 0.1)
+    monkeypatch.setattr(gpus, "PATIENCE_SECONDS", 0.1)
     A = GRAPHS["a path"]()
     with simulated(2):
         P = spread(A, 2)
         with pytest.raises(ParticipantError, match="GPU 1 of 2 did not come to a step of strips"):
             paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None)
         monkeypatch.setattr(gpus.Team, "_launch", launch)
+        monkeypatch.setattr(gpus, "PATIENCE_SECONDS", 20.0)
         again = on_host(paths_on_gpus.distances(P, 1, MinPlus, Until(MinPlus), None))
     np.testing.assert_array_equal(again, al.sssp(A, 1))
 
@@ -409,7 +416,7 @@ def test_a_gpu_that_does_not_come_to_a_forest_is_named_whatever_its_memory_held(
 
     monkeypatch.setattr(gpus.Team, "shared", with_a_ring)
     monkeypatch.setattr(gpus.Team, "_launch", without_the_second)
-    monkeypatch.setattr(gpus, "PATIENCE", 0.1)
+    monkeypatch.setattr(gpus, "PATIENCE_SECONDS", 0.1)
     with simulated(2):
         P = spread_with_facts(GRAPHS["hubs, both ways"](), 2)
         with pytest.raises(ParticipantError, match="GPU 1 of 2 did not come to a step of strips_forest"):
@@ -420,7 +427,7 @@ def test_a_gpu_that_does_not_come_to_a_forest_is_named_whatever_its_memory_held(
 @pytest.mark.usefixtures("simply")
 def test_after_an_error_on_one_gpu_the_next_search_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     A, failing = rmat(7, dtype=np.int32, high=9), [True]
-    monkeypatch.setattr(gpus, "PATIENCE", 0.2)
+    monkeypatch.setattr(gpus, "PATIENCE_SECONDS", 0.2)
     with simulated(2):
         P, start = spread(A, 2), Kernels.persistent
 
@@ -579,8 +586,8 @@ def test_vertices_of_uneven_strips_are_dealt_to_two_gpus(
     dtype: Any, pair: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also with a last block that is short."""
-    monkeypatch.setattr(dealing, "BLOCK", 32)
-    monkeypatch.setattr(dealing, "BLOCKS", 1)
+    monkeypatch.setattr(balanced_relabelling, "BLOCK", 32)
+    monkeypatch.setattr(balanced_relabelling, "MIN_BLOCKS", 1)
     A: Any = extract(rmat(11, dtype=np.dtype(dtype), high=9), np.arange(2011), np.arange(2011))
     P = A.to(device=pair)
     assert P.starts[1] < 800
@@ -626,7 +633,7 @@ def test_a_search_on_two_gpus_goes_on_from_its_checkpoint(
     after: list[str], pair: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     A = grid(64, dtype=np.int32, high=9)
-    monkeypatch.setattr(paths_on_gpus, "EVERY", 4)
+    monkeypatch.setattr(paths_on_gpus, "STEPS_BETWEEN_SAVES", 4)
     with monkeypatch.context() as patch, al.checkpoints(tmp_path, every=0):
         cut_short(patch, 2)
         with pytest.raises(PowerCut):

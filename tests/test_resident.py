@@ -366,10 +366,10 @@ def test_windows_show_all_entries_in_their_order(
     fake = FakeCupy()
     for module in (staging, resident):
         monkeypatch.setattr(module, "cupy", lambda: fake)
-    monkeypatch.setattr(staging, "WINDOW", 100)
-    monkeypatch.setattr(staging, "SHORTEST", 10)
-    monkeypatch.setattr(staging, "ALIGNED", 2)
-    monkeypatch.setattr(out_of_core, "WINDOW", 70)
+    monkeypatch.setattr(staging, "WINDOW_ENTRIES", 100)
+    monkeypatch.setattr(staging, "MIN_WINDOW_ENTRIES", 10)
+    monkeypatch.setattr(staging, "ALIGNMENT", 2)
+    monkeypatch.setattr(out_of_core, "WINDOW_ENTRIES", 70)
     dtypes, arrays, expected = [np.int32, np.float64], [], []
     for dtype, resident_bytes in zip(dtypes, there, strict=True):
         values = np.random.default_rng(1).integers(0, 99, 512).astype(dtype)

@@ -30,7 +30,7 @@ extern "C" __global__ void search(const I* list, long long count, const I* indpt
             e = place[v];
             end = indptr[v + 1];
             own = tree[v];
-            for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone; ++e) {
+            for (const I alone = end - e < LANE_ROW ? end : e + LANE_ROW; e < alone; ++e) {
                 found = tree[indices[e]] != own;
                 if (found) break;
             }

@@ -27,7 +27,7 @@ template <> struct PairOf<8> { using type = ulonglong2; };
 // D, and what has improved. Of a word, bit i is of a lane's first source, and bit 32 + i of its second.
 // WIDTH: of a row, 32 or 64. A warp's lanes are those of one row, or of two rows at a time.
 template <int WIDTH> struct Rows {
-    static constexpr int LANES = WIDTH / PAIR, AT_A_TIME = 32 / LANES;
+    static constexpr int LANES = WIDTH / PAIR, ROWS_AT_A_TIME = 32 / LANES;
     T* d;
     Word* active;
 
@@ -40,7 +40,7 @@ template <int WIDTH> struct Rows {
     // Which lanes of the row say so. All of the warp take part.
     __device__ __forceinline__ unsigned int ballot(bool value) const {
         const unsigned int all = __ballot_sync(WARP, value);
-        return AT_A_TIME == 1 ? all : all >> (LANES * which()) & ((1u << (LANES % 32)) - 1);
+        return ROWS_AT_A_TIME == 1 ? all : all >> (LANES * which()) & ((1u << (LANES % 32)) - 1);
     }
 
     // What is in memory now, where the lane has a source; else nothing.
@@ -97,25 +97,21 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<
         if (threshold == ZERO) near = word;
         unsigned int some = __ballot_sync(WARP, word != near);
         while (some != 0) {
-            constexpr int AT_ONCE = 4;
-            int owner[AT_ONCE];
-            Pair value[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            constexpr int PER_LANE = 4;
+            int owner[PER_LANE];
+            Pair value[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 owner[j] = some != 0 ? __ffs(some) - 1 : -1;
                 some &= some - 1;
                 const Word here = owner[j] < 0 ? 0 : from_lane(word, owner[j]);
                 const I u = (I)(v - lane_number() + owner[j]);
                 value[j] = rows.seen(u, among(lanes_of(here), lane_number()));
-#pragma unroll
-                for (int h = 0; h < PAIR; ++h)
+                UNROLLED(h, PAIR)
                     if (!has_bit(here, h)) value[j].of[h] = ZERO;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 Word found = 0;
-#pragma unroll
-                for (int h = 0; h < PAIR; ++h) {
+                UNROLLED(h, PAIR) {
                     const T here = value[j].of[h];
                     const bool is_near = here != ZERO && no_worse(here, threshold);
                     if (here != ZERO && !is_near) left = add(left, here);
@@ -131,11 +127,11 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<
             start = indptr[v];
             degree = indptr[v + 1] - start;
         }
-        const unsigned int wanted = degree > 0 ? (unsigned int)((degree - 1) / BATCH_CUT + 1) : 0;
+        const unsigned int wanted = degree > 0 ? (unsigned int)((degree - 1) / BATCH_PIECE + 1) : 0;
         Places place = reserve(wanted, (unsigned int)degree, counter);
         for (unsigned int i = 0; i < wanted; ++i) {
-            const I rest = degree - (I)i * BATCH_CUT;
-            pieces[place.first + i] = {near, (I)v, start + (I)i * BATCH_CUT, rest < BATCH_CUT ? rest : BATCH_CUT};
+            const I rest = degree - (I)i * BATCH_PIECE;
+            pieces[place.first + i] = {near, (I)v, start + (I)i * BATCH_PIECE, rest < BATCH_PIECE ? rest : BATCH_PIECE};
         }
     }
     return left;
@@ -147,8 +143,7 @@ template <int WIDTH>
 __device__ __forceinline__ Word improve(const Rows<WIDTH>& rows, I v, const Pair& offered, const Pair& had, T bound,
                                         T& nearest) {
     Word improved = 0;
-#pragma unroll
-    for (int h = 0; h < PAIR; ++h) {
+    UNROLLED(h, PAIR) {
         const T t = offered.of[h];
         const bool better_now = t != ZERO && better(t, had.of[h]) && no_worse(t, bound);
         if (better_now) {
@@ -163,8 +158,7 @@ __device__ __forceinline__ Word improve(const Rows<WIDTH>& rows, I v, const Pair
 // Returns what comes from a row along an edge.
 __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturated) {
     Pair t;
-#pragma unroll
-    for (int h = 0; h < PAIR; ++h) {
+    UNROLLED(h, PAIR) {
         t.of[h] = product(weight, from.of[h]);
         if (t.of[h] == ZERO && !absent(weight, from.of[h])) saturated = true;
     }
@@ -175,7 +169,7 @@ __device__ __forceinline__ Pair along(T weight, const Pair& from, bool& saturate
 template <int WIDTH>
 __device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& rows, const BatchPiece& piece, T bound,
                                             T& nearest, bool& saturated) {
-    constexpr int AT_ONCE = 4, step = Rows<WIDTH>::AT_A_TIME;
+    constexpr int PER_LANE = 4, step = Rows<WIDTH>::ROWS_AT_A_TIME;
     const Pair from = rows.current(piece.vertex, among(lanes_of(piece.near), rows.lane()));
     const bool offers = from.reached();
     for (I at = 0; at < piece.length; at += 32) {
@@ -183,16 +177,14 @@ __device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& r
         const I place = piece.start + at + (lane_number() < count ? lane_number() : 0);
         const I end = g.indices[place];
         const T weight = g.values[place * g.step];
-        for (int i = rows.which(); i - rows.which() < count; i += AT_ONCE * step) {
-            I x[AT_ONCE];
-            Pair seen[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+        for (int i = rows.which(); i - rows.which() < count; i += PER_LANE * step) {
+            I x[PER_LANE];
+            Pair seen[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 x[j] = from_lane(end, (i + j * step) & 31);
                 seen[j] = rows.seen(x[j], offers && i + j * step < count);
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 const T w = from_lane(weight, (i + j * step) & 31);
                 Pair offered{ZERO, ZERO};
                 if (i + j * step < count) offered = along(w, from, saturated);
@@ -215,15 +207,15 @@ __device__ __forceinline__ void settle(const Rows<WIDTH>& rows, I v, const Pair&
 template <int WIDTH>
 __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows<WIDTH>& rows, const Word* frontier,
                                          T bound, T& nearest, bool& saturated) {
-    constexpr int AT_ONCE = 4, PULLED = 128;
+    constexpr int PER_LANE = 4, PULLED_EDGES = 128;
     const long long nnz = g.indptr[n], warps = thread_count() / 32;
     const auto start_of = [&](I v) { return g.indptr[v]; };
-    for (long long tile = thread_number() / 32; tile * PULLED < nnz; tile += warps) {
-        const long long last = min((tile + 1) * PULLED, nnz);
+    for (long long tile = thread_number() / 32; tile * PULLED_EDGES < nnz; tile += warps) {
+        const long long last = min((tile + 1) * PULLED_EDGES, nnz);
         I window = 0, upto = 0;  // 32 columns, and where the lane's ends
         I current = -1;
         Pair best{ZERO, ZERO};
-        for (long long at = tile * PULLED; at < last; at += 32) {
+        for (long long at = tile * PULLED_EDGES; at < last; at += 32) {
             const long long e = at + lane_number();
             I column = e < last ? -1 : 0;
             for (unsigned int left; (left = __ballot_sync(WARP, column < 0)) != 0;) {
@@ -243,12 +235,11 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
             const T weight = e < last ? g.values[e * g.step] : ZERO;
             const unsigned int near = e < last ? lanes_of(frontier[end]) : 0;
             for (unsigned int some = __ballot_sync(WARP, near != 0); some != 0;) {
-                int edge[AT_ONCE];
-                Pair from[AT_ONCE];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                int edge[PER_LANE];
+                Pair from[PER_LANE];
+                UNROLLED(j, PER_LANE) {
                     edge[j] = -1;
-                    for (int row = 0; row < Rows<WIDTH>::AT_A_TIME; ++row) {
+                    for (int row = 0; row < Rows<WIDTH>::ROWS_AT_A_TIME; ++row) {
                         if (row == rows.which() && some != 0) edge[j] = __ffs(some) - 1;
                         some &= some - 1;
                     }
@@ -256,8 +247,7 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
                     const I u = from_lane(end, edge[j] & 31);
                     from[j] = rows.seen(u, edge[j] >= 0 && among(lanes, rows.lane()));
                 }
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, PER_LANE) {
                     if (!__any_sync(WARP, edge[j] >= 0)) break;
                     const I there = from_lane(column, edge[j] & 31), own = edge[j] < 0 ? current : there;
                     if (__any_sync(WARP, own != current)) {
@@ -266,8 +256,7 @@ __device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows
                         current = own;
                     }
                     const Pair t = along(from_lane(weight, edge[j] & 31), from[j], saturated);
-#pragma unroll
-                    for (int h = 0; h < PAIR; ++h) best.of[h] = add(best.of[h], t.of[h]);
+                    UNROLLED(h, PAIR) best.of[h] = add(best.of[h], t.of[h]);
                 }
             }
         }
@@ -284,19 +273,16 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
           unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, in_step};
     const auto run = [&](const auto& rows) {
-        unsigned long long step = control->steps, edges = 0, thresholds = 0, pulls = 0, before = control->before;
-        T threshold = control->threshold.value;
+        unsigned long long step = control->steps, edges = 0, pulls = 0, before = control->before;
+        Threshold threshold{control->threshold.value, width, few, 0, 0, 0};
         bool done = false, saturated = false;
         for (; step < last_step; ++step) {
             const T best = now(&control->nearest[step % 3].value);
             done = best == ZERO || !no_worse(best, limit);
             if (done) break;
-            if (better(threshold, best) || before < few) {
-                threshold = product(width, better(threshold, best) ? best : threshold);
-                ++thresholds;
-            }
+            threshold.raise(best, before, true);
             Slot* const next = control->nearest + (step + 1) % 3;
-            fold_into(next, list_rows(indptr, n, rows, threshold, frontier, pieces, control->queue + step % 3));
+            fold_into(next, list_rows(indptr, n, rows, threshold.value, frontier, pieces, control->queue + step % 3));
             if (thread_number() == 0) {
                 control->queue[(step + 1) % 3] = 0;
                 control->nearest[(step + 2) % 3].value = ZERO;
@@ -323,9 +309,8 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
             control->steps = step;
             control->edges += edges;
             control->pulls += pulls;
-            control->thresholds += thresholds;
             control->before = before;
-            control->threshold.value = threshold;
+            threshold.keep(control);
         }
     };
     if (row == 64) run(Rows<64>{d, active});

@@ -26,17 +26,17 @@ from semiring.verbs.registry import Declined
 
 from . import kernels
 from .essential import ESSENTIAL, essential, looking_takes, too_far, will_look
-from .layouts import BATCH_CUT, MOST_SEARCHES, BatchPiece, Control
-from .paths import COPIES_AN_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, step_of, width_of
+from .layouts import BATCH_PIECE, MAX_SEARCHES, BatchPiece, Control
+from .paths import COPIES_PER_ENTRY, STATE, Run, Schedule, buckets, deep, entry_bytes, graph_of, width_of
 
-MEANS, FEW = 3.0, 1 << 16
+DELTA_MEANS, MIN_STEP_EDGES = 3.0, 1 << 16
 """Mean weights in Δ, where none is given, and edges of a step below which the threshold is raised."""
 
 PULL_SHARE = 0.3
 """Share of the edges above which a step pulls, if so many are listed."""
 
-COPIES_MEANS, COPIES_FEW, COPIES_MANY = 16.0, 1 << 15, 1 << 18
-"""As DEEP_MEANS, DEEP_FEW and DEEP_MANY, where there are many copies."""
+COPIES_DELTA_MEANS, COPIES_MIN_ENTRIES, COPIES_MAX_ENTRIES = 16.0, 1 << 15, 1 << 18
+"""The same as DEEP_DELTA_MEANS, DEEP_MIN_ENTRIES and DEEP_MAX_ENTRIES, where there are many copies."""
 
 
 def paths_need(A: CSR, k: int) -> int:
@@ -46,14 +46,14 @@ def paths_need(A: CSR, k: int) -> int:
         return copies_need(A, k)
     turned = Sizes.of(A, "cuda").turn(1) if not has_columns(A) and has_room_for_columns(A) else 0
     looked = looking_takes(A) if not A.keeps(ESSENTIAL) and will_look(A, k) else 0
-    pieces = (n + A.nnz // BATCH_CUT) * BatchPiece.nbytes(I=index)
+    pieces = (n + A.nnz // BATCH_PIECE) * BatchPiece.nbytes(I=index)
     return n * (16 + row_width(k) * A.dtype.itemsize) + pieces + max(turned, looked)
 
 
 def copies_need(A: CSR, k: int) -> int:
     """Returns the bytes that k copies of the graph take beside their distances."""
     n, index = A.nrows, A.indptr.dtype
-    entries = max(k * n // COPIES_AN_ENTRY, n)
+    entries = max(k * n // COPIES_PER_ENTRY, n)
     return k * n // 8 + 2 * entries * entry_bytes(A.dtype, index) + 16 * A.nnz
 
 
@@ -67,12 +67,12 @@ def row_width(k: int) -> int:
     return 32 if k <= 32 else 64
 
 
-@bellman_ford.batch.implement(CSR, "cuda", most=MOST_SEARCHES, needs=paths_need)
+@bellman_ford.batch.implement(CSR, "cuda", most=MAX_SEARCHES, needs=paths_need)
 def _bellman_ford(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until) -> Any:
     return solve(A, sources, rows[0], s, until, s == MinPlus)
 
 
-@delta_stepping.batch.implement(CSR, "cuda", most=MOST_SEARCHES, needs=paths_need)
+@delta_stepping.batch.implement(CSR, "cuda", most=MAX_SEARCHES, needs=paths_need)
 def _delta_stepping(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     return solve(A, sources, rows[0], s, until, True, delta)
 
@@ -90,7 +90,7 @@ def solve(
     if state is None:
         width, few = steering(A, in_buckets, delta, side_by_side)
         if side_by_side:
-            how = Schedule("buckets", width, True, 12, few, COPIES_MANY)
+            how = Schedule("buckets", width, True, 12, few, COPIES_MAX_ENTRIES)
             state = run_copies(begin_copies(A, sources, d, s, how, limit=until.limit))
         else:
             state = run_batch(A, sources, d, s, until, width, few)
@@ -121,7 +121,7 @@ def steering(A: CSR, in_buckets: bool, delta: Any, side_by_side: bool = False) -
     """Returns Δ, and the edges of a step below which the threshold is raised; None and 0 without buckets."""
     if not in_buckets:
         return None, 0
-    means, few = (COPIES_MEANS, COPIES_FEW) if side_by_side else (MEANS, FEW)
+    means, few = (COPIES_DELTA_MEANS, COPIES_MIN_ENTRIES) if side_by_side else (DELTA_MEANS, MIN_STEP_EDGES)
     return width_of(A, delta, mean(A, MinPlus) * means), few if delta is None else 0
 
 
@@ -146,7 +146,7 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     k = kernels.path("batch", s, A.dtype, types_of(A))
     row, zero, one = row_width(count), s.zero(A.dtype), s.unit(A.dtype)
     apart, active = cp.empty(n * row, A.dtype), cp.empty(n, np.uint64)
-    pieces = cp.empty((n + A.nnz // BATCH_CUT) * BatchPiece.nbytes(I=A.indptr.dtype), np.uint8)
+    pieces = cp.empty((n + A.nnz // BATCH_PIECE) * BatchPiece.nbytes(I=A.indptr.dtype), np.uint8)
     pulls = has_columns(A) or has_room_for_columns(A)
     columns = _columns(A, k) if pulls else (kernels.NULL,) * 4
     frontier = cp.empty(n, np.uint64) if pulls else kernels.NULL
@@ -155,14 +155,9 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     first = zero if width is None else one
     k.plain("begin_batch", n * row, (control, size, across, apart, active, one, first))
     k.plain("place_batch", count, (np.int32(count), across, starts, apart, active, one))
-    rows = A.indptr, A.indices, A.values, step_of(A, k.index)
-    steering = (
-        zero if width is None else width,
-        zero if until.limit is None else A.dtype.type(until.limit),
-        np.uint64(few),
-        np.uint64(A.nnz * PULL_SHARE),
-    )
-    arguments = (control, *rows, *columns, size, apart, across, active, frontier, pieces, *steering)
+    limit = zero if until.limit is None else A.dtype.type(until.limit)
+    steering = zero if width is None else width, limit, np.uint64(few), np.uint64(A.nnz * PULL_SHARE)
+    arguments = (control, *graph_of(A, k), *columns, size, apart, across, active, frontier, pieces, *steering)
     state = k.stepwise("batch", n + 4 * A.nnz, arguments, control)()
     k.plain("turn_distances", n * row // 4, (size, np.int32(count), across, apart, d))
     details(kernel="batch", delta=width, **Control.read(state, *STATE))
@@ -171,5 +166,4 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
 
 def _columns(A: CSR, k: kernels.Kernels) -> tuple[Any, ...]:
     """Returns the columns as the kernel takes them, which are made once and kept with A."""
-    columns: Any = by_columns(A)
-    return columns.indptr, columns.indices, columns.values, step_of(columns, k.index)
+    return graph_of(by_columns(A), k)

@@ -13,8 +13,9 @@
 
 using Claim = typename Unsigned<sizeof(I)>::type;
 constexpr Claim NOBODY = ~(Claim)0;
-// Of a narrow level: the edges of a thread at most, and of all; vertices.
-constexpr int EACH = 4, NARROW = EACH * BFS_ORDER_THREADS, FEW = BFS_ORDER_THREADS * (sizeof(I) == 4 ? 2 : 1);
+// A narrow level has at most so many edges for each thread, and in all, and so many vertices.
+constexpr int EDGES_PER_THREAD = 4, NARROW_EDGES = EDGES_PER_THREAD * BFS_ORDER_THREADS;
+constexpr int NARROW_VERTICES = BFS_ORDER_THREADS * (sizeof(I) == 4 ? 2 : 1);
 
 struct Row {
     I from, length, other, others;
@@ -55,7 +56,7 @@ struct Queue {
 struct Level {
     unsigned long long begin, end, edges, step, narrow;
 
-    __device__ __forceinline__ bool is_narrow() const { return edges <= NARROW && end - begin <= FEW; }
+    __device__ __forceinline__ bool is_narrow() const { return edges <= NARROW_EDGES && end - begin <= NARROW_VERTICES; }
 };
 
 // How many before, in the low 32 bits, and how many edges leave them, in the high ones: of the lanes below, and of all.
@@ -80,9 +81,9 @@ __device__ __forceinline__ Sums sums_of_block(const unsigned long long* of_warp)
 // Search narrow levels, until one is wide, or empty.
 __device__ __forceinline__ void search_narrow(const Along& along, const Queue& queue, Level& level,
                                               unsigned long long last_step) {
-    __shared__ I from[FEW], other[FEW];             // of each vertex: where its row begins, and its column
-    __shared__ int length[FEW];                     // how many edges are the row's
-    __shared__ unsigned short first[FEW], owner[NARROW];  // its first edge; of each edge whose it is
+    __shared__ I from[NARROW_VERTICES], other[NARROW_VERTICES];  // where each vertex's row begins, and its column
+    __shared__ int length[NARROW_VERTICES];                     // how many edges are the row's
+    __shared__ unsigned short first[NARROW_VERTICES], owner[NARROW_EDGES];  // its first edge; of each edge whose it is
     __shared__ unsigned long long of_warp[32];
     const auto keep = [&](unsigned int place, unsigned int edge, const Row& r) {
         from[place] = r.from, other[place] = r.other, length[place] = (int)r.length;
@@ -94,13 +95,12 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
     __syncthreads();
     while (level.is_narrow() && level.edges > 0 && level.step < last_step) {
         const int edges = (int)level.edges;
-        const int each = edges <= (int)blockDim.x ? 1 : edges <= 2 * (int)blockDim.x ? 2 : EACH;
+        const int each = edges <= (int)blockDim.x ? 1 : edges <= 2 * (int)blockDim.x ? 2 : EDGES_PER_THREAD;
         const int edge = threadIdx.x * each;
         const bool busy = (int)(threadIdx.x - lane_number()) * each < edges;  // the same in all of a warp
-        I v[EACH];
-        Claim claim[EACH];
-#pragma unroll
-        for (int k = 0; k < EACH; ++k) {
+        I v[EDGES_PER_THREAD];
+        Claim claim[EDGES_PER_THREAD];
+        UNROLLED(k, EDGES_PER_THREAD) {
             v[k] = -1;
             if (k < each && edge + k < edges) {
                 const int place = owner[edge + k], j = edge + k - first[place];
@@ -109,23 +109,20 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
                 claim[k] = (Claim)(2 * (level.begin + place) + 1 + (j >= r.length));
             }
         }
-#pragma unroll
-        for (int k = 0; k < EACH; ++k)
+        UNROLLED(k, EDGES_PER_THREAD)
             if (v[k] >= 0) atomicMin(queue.first + v[k], claim[k]);
         __syncthreads();
         unsigned long long mine = 0;
-        Row found[EACH];
-        Claim seen[EACH];
+        Row found[EDGES_PER_THREAD];
+        Claim seen[EDGES_PER_THREAD];
         if (busy) {
-#pragma unroll
-            for (int k = 0; k < EACH; ++k)
+            UNROLLED(k, EDGES_PER_THREAD)
                 if (k < each) {  // asked for at once
                     const I u = v[k] < 0 ? 0 : v[k];
                     seen[k] = now(queue.first + u);
                     found[k] = along.row(u);
                 }
-#pragma unroll
-            for (int k = 0; k < EACH; ++k)
+            UNROLLED(k, EDGES_PER_THREAD)
                 if (k < each) {
                     if (v[k] >= 0 && seen[k] == claim[k]) mine += one_with(found[k].length + found[k].others);
                     else v[k] = -1;
@@ -135,10 +132,9 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
         if (lane_number() == 0) of_warp[threadIdx.x / 32] = of_lanes.all;
         __syncthreads();
         const Sums of_warps = sums_of_block(of_warp);
-        const bool fits = (of_warps.all & 0xffffffffu) <= FEW && (of_warps.all >> 32) <= NARROW;
+        const bool fits = (of_warps.all & 0xffffffffu) <= NARROW_VERTICES && (of_warps.all >> 32) <= NARROW_EDGES;
         unsigned long long sum = of_warps.below + of_lanes.below;
-#pragma unroll
-        for (int k = 0; k < EACH; ++k)
+        UNROLLED(k, EDGES_PER_THREAD)
             if (v[k] >= 0) {
                 const unsigned int place = (unsigned int)sum, before = (unsigned int)(sum >> 32);
                 queue.append(level.end + place, v[k], before);
@@ -156,7 +152,7 @@ __device__ __forceinline__ void search_narrow(const Along& along, const Queue& q
 // Looks at the edges that leave a level, in the order of the queue. look(v, claim) gets those of a lane, PER_LANE of them,
 // which follow each other at a distance of 32; v is -1 where there is none.
 template <class Look> struct Share {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const Along& along;
     const Queue& queue;
     unsigned long long begin;
@@ -170,10 +166,9 @@ template <class Look> struct Share {
         own = along.row(queue.order[begin + f]);
     }
     __device__ __forceinline__ void edges(const int* owner, const I* edge, const bool* inside) {
-        I v[AT_ONCE];
-        Claim claim[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
+        I v[PER_LANE];
+        Claim claim[PER_LANE];
+        UNROLLED(k, PER_LANE) {
             const Row r = {from_lane(own.from, owner[k]), from_lane(own.length, owner[k]), from_lane(own.other, owner[k]), 0};
             const I j = edge[k] - from_lane(edge_of_row, owner[k]);
             v[k] = inside[k] ? along.vertex(r, j) : -1;
@@ -189,7 +184,7 @@ __device__ __forceinline__ void share(const Along& along, const Queue& queue, co
     deal_edges(nullptr, queue.before + level.begin, (I)(level.end - level.begin), (I)level.edges, nullptr, work);
 }
 
-constexpr int AT_ONCE = Share<int>::AT_ONCE;
+constexpr int PER_LANE = Share<int>::PER_LANE;
 
 // Search a wide level.
 __device__ __forceinline__ void search_wide(const Along& along, const Queue& queue, Level& level, QueueControl* control,
@@ -197,18 +192,15 @@ __device__ __forceinline__ void search_wide(const Along& along, const Queue& que
     __shared__ unsigned long long of_warp[32], of_warp_before[32];
     const int warp = threadIdx.x / 32;
     share(along, queue, level, [&](const I* v, const Claim* claim) {
-        Claim seen[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) seen[k] = v[k] >= 0 ? now(queue.first + v[k]) : 0;
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k)
+        Claim seen[PER_LANE];
+        UNROLLED(k, PER_LANE) seen[k] = v[k] >= 0 ? now(queue.first + v[k]) : 0;
+        UNROLLED(k, PER_LANE)
             if (seen[k] > claim[k]) atomicMin(queue.first + v[k], claim[k]);
     });
     grid_barrier(&control->arrived);
     unsigned long long own = 0;
     share(along, queue, level, [&](const I* v, const Claim* claim) {
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k)
+        UNROLLED(k, PER_LANE)
             if (v[k] >= 0 && now(queue.first + v[k]) == claim[k]) own += one_with(along.degree(v[k]));
     });
     const unsigned long long all = sums_of_warp(own).all;
@@ -229,8 +221,7 @@ __device__ __forceinline__ void search_wide(const Along& along, const Queue& que
     unsigned long long sum = sums_of_block(of_warp_before).all + of_warps.below;
     of_all = sums_of_block(of_warp).all;
     share(along, queue, level, [&](const I* v, const Claim* claim) {
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
+        UNROLLED(k, PER_LANE) {
             const bool got = v[k] >= 0 && now(queue.first + v[k]) == claim[k];
             if (__ballot_sync(WARP, got) == 0) continue;
             const Sums sums = sums_of_warp(got ? one_with(along.degree(v[k])) : 0);

@@ -31,7 +31,7 @@ def queued(
     if edges > min(np.iinfo(index_type).max, 2**32 - 1) or n >= 2**31:
         return Declined(f"it counts edges in 32 bits, and there are {edges:,}")
     k = kernels.pattern("bfs_order", types_of(A))
-    control, of_blocks = cp.empty(QueueControl.words, np.uint64), cp.empty(kernels.MOST_BLOCKS, np.uint64)
+    control, of_blocks = cp.empty(QueueControl.words, np.uint64), cp.empty(kernels.MAX_BLOCKS, np.uint64)
     order, before, parent = (cp.empty(n, index_type) for _ in range(3))
     first = cp.empty(n, f"u{index_type.itemsize}")
     along = (A.indptr, A.indices, *(turned or (kernels.NULL, kernels.NULL)), np.int64(n))

@@ -2,8 +2,8 @@
 //
 // Rows are dealt out so that neighbouring ones, often hubs, go to different warps.
 
-constexpr int HUB = 2048;          // entries of a row from which a block takes it
-constexpr int MOST_THREADS = 512;  // of a block, see its shared arrays
+constexpr int HUB_ROW = 2048;          // entries of a row from which a block takes it
+constexpr int MAX_THREADS = 512;  // of a block, see its shared arrays
 
 struct ByLane {
     __device__ __forceinline__ int rank() const { return 0; }
@@ -41,16 +41,14 @@ struct ByBlock {
 // each, so that no load waits for what is written.
 template <class Answer, class By, class Ask, class Tell>
 __device__ __forceinline__ void ask_and_tell(const By& by, I begin, I end, const Ask& ask, const Tell& tell) {
-    constexpr int AT_ONCE = 4;
-    for (I first = begin + by.rank(); first < end; first += AT_ONCE * by.size()) {
-        Answer answer[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+    constexpr int PER_LANE = 4;
+    for (I first = begin + by.rank(); first < end; first += PER_LANE * by.size()) {
+        Answer answer[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             const I e = first + j * by.size();
             answer[j] = ask(e < end ? e : first);
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
+        UNROLLED(j, PER_LANE)
             if (first + j * by.size() < end) tell(answer[j]);
     }
 }
@@ -59,9 +57,9 @@ __device__ __forceinline__ void ask_and_tell(const By& by, I begin, I end, const
 // by all that `by` says look through it. All of the grid's threads take part.
 template <class Pick, class Length, class Work>
 __device__ __forceinline__ void deal_rows(long long count, const Pick& pick, const Length& length, const Work& work) {
-    __shared__ long long hubs[MOST_THREADS];
-    __shared__ I row_of[MOST_THREADS];
-    __shared__ double of_warp[MOST_THREADS / 32];
+    __shared__ long long hubs[MAX_THREADS];
+    __shared__ I row_of[MAX_THREADS];
+    __shared__ double of_warp[MAX_THREADS / 32];
     __shared__ int hub_count;
     const long long warps = thread_count() / 32, warp = thread_number() / 32;
     for (long long base = 0; base < count; base += thread_count()) {
@@ -72,13 +70,13 @@ __device__ __forceinline__ void deal_rows(long long count, const Pick& pick, con
         if (threadIdx.x == 0) hub_count = 0;
         __syncthreads();
         const I size = wanted ? length(row) : 0;
-        if (wanted && size > HUB) {
+        if (wanted && size > HUB_ROW) {
             const int place = atomicAdd(&hub_count, 1);
             hubs[place] = i;
             row_of[place] = row;
         }
-        if (wanted && size <= ALONE) work(ByLane{}, i, row);
-        for (unsigned int left = __ballot_sync(WARP, wanted && size > ALONE && size <= HUB); left != 0; left &= left - 1) {
+        if (wanted && size <= LANE_ROW) work(ByLane{}, i, row);
+        for (unsigned int left = __ballot_sync(WARP, wanted && size > LANE_ROW && size <= HUB_ROW); left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             work(ByWarp{}, from_lane(i, owner), from_lane(row, owner));
         }

@@ -27,8 +27,8 @@ from .graphs import rows_of
 from .layouts import LONG, BetweennessControl, CoresControl, RowPiece, Seen
 from .paths import step_of
 
-PAIRS = 1 << 27
-"""Pairs of a source and a vertex that are searched together; a pair takes 32 bytes."""
+MAX_PAIRS = 1 << 27
+"""Pairs of a source and a vertex that are looked at together, of 32 bytes each."""
 
 FLOAT_INF = np.array(np.inf).view(np.uint64)
 """The bits of infinity: no round has moved anything yet, as RanksControl has it."""
@@ -72,7 +72,7 @@ def _pagerank(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> Arr
     most = 2 * (A.nnz // LONG) + 1
     pieces, sums = cp.empty(most * RowPiece.nbytes(I=index), np.uint8), cp.empty(most)
     count = cp.zeros(1, np.uint64)
-    seen = cp.zeros((2, kernels.MOST_BLOCKS, Seen.words))
+    seen = cp.zeros((2, kernels.MAX_BLOCKS, Seen.words))
     seen[0, 0, 0] = (leaving == 0).sum() / n
     control = cp.asarray(np.array([0, 0, FLOAT_INF], np.uint64))
     k.plain("list_long_columns", n, (columns.indptr, np.int64(n), pieces, count))
@@ -98,7 +98,7 @@ def _betweenness(A: CSR, sources: list[int], weighted: bool, endpoints: bool) ->
     edges = [
         (*rows_of(each), *((each.values, step_of(each, k.index)) if counted else lengths)) for each in (A, columns)
     ]
-    together = max(1, PAIRS // max(n, 1))
+    together = max(1, MAX_PAIRS // max(n, 1))
     for starts, d, led in blocks_of_distances(A, sources, weighted):
         for first in range(0, len(starts), together):
             rows = d[first : first + together]

@@ -34,7 +34,7 @@ extern "C" __global__ void find_giant(long long n, const I* parent, I* giant) {
 }
 
 struct Join {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const J* indices;
     I *parent, giant;
     I u;
@@ -46,8 +46,7 @@ struct Join {
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         if (!__any_sync(WARP, outside)) return;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             const bool wanted = from_lane(outside, owner[j]);
             const I end = from_lane(u, owner[j]);
             if (inside[j] && wanted) join(parent, end, indices[place[j]]);

@@ -8,7 +8,7 @@
 //     Nature Communications 7, 2016.
 // [2] A. E. Sarıyüce, C. Seshadhri, A. Pinar, Local algorithms for hierarchical dense subgraph discovery, VLDB 2018.
 
-static_assert(CORES_THREADS <= MOST_THREADS, "the shared arrays of deal_rows have a place for each thread");
+static_assert(CORES_THREADS <= MAX_THREADS, "the shared arrays of deal_rows have a place for each thread");
 
 // Degrees, as far as a core may have them: a core of k has k + 1 vertices with k edges.
 extern "C" __global__ void start_cores(CoresControl* control, const I* indptr, long long n, int most, int* core,
@@ -78,7 +78,7 @@ __device__ __forceinline__ int index_of(const By& by, const J* indices, I first,
 }
 
 // The same of a row of at most eight entries: a byte of a word counts neighbours of each number.
-static_assert(ALONE <= 8, "numbers up to the length of a row that a lane looks through have a byte each");
+static_assert(LANE_ROW <= 8, "numbers up to the length of a row that a lane looks through have a byte each");
 
 __device__ __forceinline__ int index_of(const ByLane&, const J* indices, I first, I end, const int* core, int had) {
     unsigned long long counts = 0;

@@ -28,7 +28,7 @@ struct Times {
 
 // Calls say(x, t, u) for each edge that may keep up the distance of its end x.
 template <class Say> struct KeepUp {
-    static constexpr int AT_ONCE = 2;
+    static constexpr int PER_LANE = 2;
     Graph g;
     const T* d;
     Times time;
@@ -44,8 +44,7 @@ template <class Say> struct KeepUp {
         then = has ? time(v) : 0;
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             const T a = from_lane(from, owner[j]);
             const I start = from_lane(u, owner[j]);
             const int earlier = from_lane(then, owner[j]);

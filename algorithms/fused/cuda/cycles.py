@@ -23,7 +23,7 @@ from semiring.algebra.codegen import types_of
 
 from . import kernels
 
-FIRST_LOOK = 8
+FIRST_LOOK_STEPS = 8
 """Steps after which a cycle is looked for, and again whenever there have been twice as many."""
 
 
@@ -46,7 +46,7 @@ class Lookout:
         self.A, self.s, self.run = A, s, run
         self.k = kernels.path("cycles", s, A.dtype, types_of(A))
         self.step = self.k.index(A.values.strides[0] // A.dtype.itemsize)
-        self.next = FIRST_LOOK
+        self.next = FIRST_LOOK_STEPS
 
     def go_on(self, steps: int) -> None:
         """Lets the run take so many steps in all, or until nothing improves; raises NegativeCycle at a closed one."""

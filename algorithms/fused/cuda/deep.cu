@@ -17,12 +17,13 @@ __device__ __forceinline__ I copy_of(I degree) { return COPIES ? degree >> LENGT
 __device__ __forceinline__ I packed(I length, I copy) { return COPIES ? length | copy << LENGTH_BITS : length; }
 
 constexpr int DEEP_WARPS = DEEP_THREADS / 32;
-constexpr int RING = sizeof(Entry) > 16 ? 32 : 64;  // entries that a warp's queue holds
+constexpr int RING_ENTRIES = sizeof(Entry) > 16 ? 32 : 64;  // entries that a warp's queue holds
 constexpr int LANES = 4;   // of a warp that relax the edges of an entry
-constexpr int AT_A_TIME = 32 / LANES;
+constexpr int ROWS_AT_A_TIME = 32 / LANES;
 constexpr int LONG_ROW = 512;  // edges of a row that is dealt out in chunks
-constexpr int LONGEST = 256;  // rounds after which a warp keeps nothing for itself
-constexpr int LONELY = 32, PATIENCE = 16;  // of a step with so few entries a warp goes on for so many times the rounds
+constexpr int MAX_OWN_ROUNDS = 256;  // rounds after which a warp keeps nothing for itself
+// In a step of so few entries a warp goes on for so many times the rounds.
+constexpr int LONELY_ENTRIES = 32, PATIENCE_FACTOR = 16;
 
 // The part of a matrix that the deep kernel reads.
 struct Hops {
@@ -87,15 +88,15 @@ struct Ring {
     // Entries of some of the lanes are put in; before that, the ring is emptied into the other queue if they do not fit.
     __device__ __forceinline__ void add_where(bool wanted, const Entry& entry, const Queue& rest) {
         const unsigned int all = __ballot_sync(WARP, wanted);
-        if (count + __popc(all) > RING) empty(rest);
-        if (wanted) slots[(head + count + __popc(all & lanes_below())) % RING] = entry;
+        if (count + __popc(all) > RING_ENTRIES) empty(rest);
+        if (wanted) slots[(head + count + __popc(all & lanes_below())) % RING_ENTRIES] = entry;
         count += __popc(all);
         __syncwarp();
     }
     __device__ __forceinline__ void empty(const Queue& rest) {
         if (count == 0) return;
         const unsigned long long base = places_for(count, rest.counter);
-        for (int i = lane_number(); i < count; i += 32) rest.put(base + i, slots[(head + i) % RING]);
+        for (int i = lane_number(); i < count; i += 32) rest.put(base + i, slots[(head + i) % RING_ENTRIES]);
         count = 0;
         __syncwarp();
     }
@@ -104,10 +105,10 @@ struct Ring {
 // Expand the first entries of a ring, LANES lanes for each. n: vertices of a copy.
 __device__ __forceinline__ void expand(const Hops& g, I n, T* d, Ring& ring, const Queue& rest, T threshold, T bound,
                                        bool& saturated, unsigned int& expanded) {
-    const int taken = min(ring.count, AT_A_TIME);
+    const int taken = min(ring.count, ROWS_AT_A_TIME);
     Entry entry{ZERO, 0, 0, 0};
-    if (lane_number() / LANES < taken) entry = ring.slots[(ring.head + lane_number() / LANES) % RING];
-    ring.head = (ring.head + taken) % RING;
+    if (lane_number() / LANES < taken) entry = ring.slots[(ring.head + lane_number() / LANES) % RING_ENTRIES];
+    ring.head = (ring.head + taken) % RING_ENTRIES;
     ring.count -= taken;
     expanded += taken;
     __syncwarp();
@@ -146,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
          long long n, int copies, T* d, unsigned int* active, Entry* queue_a, Entry* queue_b,
          unsigned long long capacity, T one, T width, T limit, I target, int rounds, unsigned long long few,
          unsigned long long many, long long most, unsigned long long last_step) {
-    __shared__ Entry slots[DEEP_WARPS][RING];
+    __shared__ Entry slots[DEEP_WARPS][RING_ENTRIES];
     const Hops g{hops, values, value_step, fixed, weight};
     unsigned long long step = control->steps, thresholds = 0, doublings = control->doublings;
     unsigned long long steps_since = control->since[0], entries_since = control->since[1];
@@ -174,17 +175,17 @@ extern "C" __global__ void __launch_bounds__(DEEP_THREADS, DEEP_BLOCKS)
             const long long each = (count + warps - 1) / warps;
             const long long end = min((number + 1) * each, count);
             long long next = number * each;
-            const int patient = count <= LONELY ? rounds * PATIENCE : rounds;
-            unsigned int most_kept = RING;  // with so many entries of its own a warp goes on: decided before they come
+            const int patient = count <= LONELY_ENTRIES ? rounds * PATIENCE_FACTOR : rounds;
+            unsigned int most_kept = RING_ENTRIES;  // with so many entries of its own a warp goes on: decided before they come
             for (int round = 0; next < end || (unsigned int)(ring.count - 1) < most_kept; ++round) {
-                most_kept = round + 1 < rounds ? RING : round + 1 < patient ? AT_A_TIME : 0;
-                if (round >= LONGEST) ring.empty(rest);  // a cycle that improves may keep it full for ever
-                if (ring.count < AT_A_TIME && next < end) {
-                    const bool has = lane_number() < AT_A_TIME && next + lane_number() < end;
+                most_kept = round + 1 < rounds ? RING_ENTRIES : round + 1 < patient ? ROWS_AT_A_TIME : 0;
+                if (round >= MAX_OWN_ROUNDS) ring.empty(rest);  // a cycle that improves may keep it full for ever
+                if (ring.count < ROWS_AT_A_TIME && next < end) {
+                    const bool has = lane_number() < ROWS_AT_A_TIME && next + lane_number() < end;
                     Entry entry{ZERO, 0, 0, 0};
                     if (has) entry = present[next + lane_number()];
                     ring.add_where(has, entry, rest);
-                    next += AT_A_TIME;
+                    next += ROWS_AT_A_TIME;
                 }
                 expand(g, (I)n, d, ring, rest, threshold, bound, saturated, expanded);
             }

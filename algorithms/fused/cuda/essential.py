@@ -25,17 +25,17 @@ from semiring.vectors import longest_row
 
 from ..essential import BYTES, SHARE, allowance, applies, no_detour
 
-FEWEST = 16
-"""Sources that are worth a search for the edges."""
+MIN_SOURCES = 16
+"""Sources for which a search for the edges pays."""
 
-SKEWED = 16
-"""Mean degrees that the longest row has at least in a graph with hubs."""
+MIN_SKEW = 16
+"""Times the mean degree that the longest row has at least in a graph with hubs."""
 
-SAMPLE = 1 << 16
-"""Edges of which it is looked first how many may be left."""
+SAMPLED_EDGES = 1 << 16
+"""Sampled edges, by which the share that may be left is foretold."""
 
-SEARCHING = 64
-"""Bytes a vertex of a search from the hub, and of what it finds."""
+SEARCH_BYTES = 64
+"""Bytes that a search from the hub, and what it finds, take for each vertex."""
 
 
 class Essential(NamedTuple):
@@ -67,7 +67,7 @@ def edges_for(A: CSR, d: Array, s: Semiring) -> CSR:
 
 def will_look(A: CSR, count: int) -> bool:
     """True if a search for the edges pays for so many sources, and there is room for it."""
-    worth = count >= FEWEST and applies(A, MinPlus) and longest_row(A) * A.nrows > SKEWED * max(A.nnz, A.nrows)
+    worth = count >= MIN_SOURCES and applies(A, MinPlus) and longest_row(A) * A.nrows > MIN_SKEW * max(A.nnz, A.nrows)
     if not worth or not A.all_resident or not has_room_for_columns(A):
         return False
     left = A.place.available_bytes()
@@ -77,7 +77,7 @@ def will_look(A: CSR, count: int) -> bool:
 def looking_takes(A: CSR) -> int:
     """Returns the bytes of a search: columns, lengthened weights, two searches, and the edges that are left."""
     turned = 0 if has_columns(A) else Sizes.of(A, "cuda").turn(1)
-    return turned + A.nnz * (A.dtype.itemsize + 1) + SEARCHING * A.nrows + int(SHARE * A.nnz) * entry_bytes(A)
+    return turned + A.nnz * (A.dtype.itemsize + 1) + SEARCH_BYTES * A.nrows + int(SHARE * A.nnz) * entry_bytes(A)
 
 
 def entry_bytes(A: CSR) -> int:
@@ -94,7 +94,7 @@ def find_essential(A: CSR, search: Search) -> Essential | None:
         return None
     hub = int(cp.diff(A.indptr).argmax())
     F = search(longer(A, margin), hub)
-    every = max(A.nnz // SAMPLE, 1)
+    every = max(A.nnz // SAMPLED_EDGES, 1)
     share = float((A.values[::every] <= F[A.indices[::every]]).mean())  # whatever D is
     if share > SHARE or moments(F, zero)["largest"] > farthest:
         return None

@@ -42,10 +42,29 @@ __device__ __forceinline__ T bound_now(const T* d, T limit, I target) {
     return width;
 }
 
+// The threshold, which is raised when no active value is as good, and after a step of fewer edges than `few`.  width: of a
+// raise; it doubles after each of these steps, at most so many times.  raises: how often this launch has raised it.
+struct Threshold {
+    T value, width;
+    unsigned long long few, most, doublings, raises;
+
+    // nearest: the best active value.  before: edges of the step before, if there is one.
+    __device__ __forceinline__ void raise(T nearest, unsigned long long before, bool begun) {
+        if (begun && before < few && doublings < most) ++doublings;
+        if (!better(value, nearest) && before >= few) return;
+        value = product(most > 0 ? doubled(width, doublings) : width, better(value, nearest) ? nearest : value);
+        ++raises;
+    }
+    template <class State> __device__ __forceinline__ void keep(State* control) const {
+        control->thresholds += raises;
+        control->doublings = doublings;
+        control->threshold.value = value;
+    }
+};
+
 // ⊕ of what the lanes of each warp hold, into a slot.
 __device__ __forceinline__ void fold_into(Slot* slot, T value) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) value = add(value, from_lane(value, lane_number() ^ distance));
+    value = fold_lanes(value, [](T a, T b) { return add(a, b); });
     if (lane_number() == 0 && value != ZERO) atomic_add(&slot->value, value);
 }
 

@@ -13,8 +13,6 @@
 //
 // Traffic: the matrix once for `first`, and the columns once for each listing; 16 bytes for a listed edge and round.
 
-__device__ __forceinline__ void choose(unsigned int* chosen, I place) { atomicOr(chosen + place / 32, 1u << (place % 32)); }
-
 // Weights as integers that compare as they do, unsigned. `bits`: of an int32, or of a float32 if `real`.
 __device__ __forceinline__ unsigned int ordinal(int bits, bool real) {
     if (real && bits < 0) bits = -(bits & 0x7fffffff);
@@ -42,7 +40,7 @@ struct Offers {
 
 // Offer every edge to its row's vertex. The key has the place in that row.  first: the vertex of the first row.
 template <class Columns> struct Lightest {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     Columns columns;
     const int* weights;
     I step;
@@ -52,33 +50,30 @@ template <class Columns> struct Lightest {
 
     __device__ __forceinline__ void row(I v, bool) { u = first + v; }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        int w[AT_ONCE];
+        I x[PER_LANE];
+        int w[PER_LANE];
         load(place, inside, x, w);
         offer_all(owner, place, inside, x, w);
     }
     __device__ __forceinline__ void load(const I* place, const bool* inside, I* x, int* w) const {
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             w[j] = inside[j] ? weights[place[j] * step] : 0;
         }
     }
     __device__ __forceinline__ void offer_all(const int* owner, const I* place, const bool* inside, const I* x,
                                               const int* w) const {
-        if (from_lane(owner[0], 0) == from_lane(owner[AT_ONCE - 1], 31)) {  // all are of one row, as most edges are
+        if (from_lane(owner[0], 0) == from_lane(owner[PER_LANE - 1], 31)) {  // all are of one row, as most edges are
             const I own = from_lane(u, owner[0]);
             unsigned long long least = ~0ull;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j)
+            UNROLLED(j, PER_LANE)
                 if (inside[j] && x[j] != own)
                     least = min(least, (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j]);
             least = least_of_warp(least);
             if (lane_number() == 0 && least != ~0ull) offer(best + (own - first), least);
             return;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             const I own = from_lane(u, owner[j]);
             unsigned long long key = ~0ull;
             if (inside[j] && x[j] != own) key = (unsigned long long)ordinal(w[j], real) << 32 | (unsigned int)place[j];
@@ -97,7 +92,7 @@ template <class Columns> struct Lightest {
 
 // List the edges u < v whose trees differ, of weights on one side of the threshold.
 template <class Columns> struct ListBetween {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     Columns columns;
     const int* weights;
     I step;
@@ -114,36 +109,107 @@ template <class Columns> struct ListBetween {
         of_u = tree[v];
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
-        unsigned int w[AT_ONCE];
-        bool wanted[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        I x[PER_LANE], a[PER_LANE], b[PER_LANE];
+        unsigned int w[PER_LANE];
+        bool wanted[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             const I own = from_lane(u, owner[j]);
             a[j] = from_lane(of_u, owner[j]);
             x[j] = inside[j] ? columns.streamed(place[j]) : 0;
             wanted[j] = inside[j] && own < x[j];
         }
         // Light edges are few: their weights first. Heavy ones between different trees are few: the trees first.
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             w[j] = wanted[j] && !heavy ? ordinal(weights[place[j] * step], real) : 0;
             b[j] = wanted[j] && heavy ? tree[x[j]] : 0;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             wanted[j] = wanted[j] && (heavy ? a[j] != b[j] : w[j] < threshold);
             if (heavy) w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             else b[j] = wanted[j] ? tree[x[j]] : 0;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
+        UNROLLED(j, PER_LANE) wanted[j] = wanted[j] && (heavy ? w[j] >= threshold : a[j] != b[j]);
         append(wanted, counter, [&](int j, unsigned long long at) {
             const unsigned long long key = (unsigned long long)w[j] << 32 | (unsigned int)place[j];
             list[at] = {a[j], b[j], key};
             offers.make(a[j], key);
             offers.make(b[j], key);
         });
+    }
+};
+
+__device__ __forceinline__ unsigned long long key_of(const ForestEdge& edge) { return edge.key; }
+
+// Trees are offered keys, of which they keep the best.
+struct BestKeys {
+    static constexpr bool HAS_ENDS = false;
+    unsigned long long* key;
+
+    __device__ __forceinline__ void clear(long long tree) const { key[tree] = ~0ull; }
+    __device__ __forceinline__ void offer_end(I, const ForestEdge&) const {}
+    __device__ __forceinline__ bool is(I tree, const ForestEdge& edge) const { return key[tree] == edge.key; }
+};
+
+// Boruvka's rounds over a list of edges, whose trees have been offered their keys.
+//
+// arrived: of the grid's barrier.  queue: three counters of listed edges, which take turns; `slot` has the present one.
+// best, then: what trees are offered in this round, and in the next; of edges that are equal in their keys, where
+// Best::HAS_ENDS, a pass finds that of the best end.
+template <class Edge, class Best> struct Rounds {
+    unsigned int* arrived;
+    unsigned long long* queue;
+    unsigned int slot;
+    unsigned long long rounds;
+    I* parent;
+    Best best, then;
+    Edge *list, *other;
+
+    // Rounds until the list is used up. take(edge) is called for each edge of the forest.
+    template <class Take> __device__ __forceinline__ void run(const Take& take) {
+        for (unsigned long long count = now(queue + slot); count > 0; ++rounds) {
+            if (Best::HAS_ENDS) {
+                for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                    const Edge edge = list[i];
+                    best.offer_end(edge.a, edge);
+                    best.offer_end(edge.b, edge);
+                }
+                grid_barrier(arrived);
+            }
+            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
+                const Edge edge = list[i];
+                then.clear(edge.a);
+                then.clear(edge.b);
+                if (!best.is(edge.a, edge) && !best.is(edge.b, edge)) continue;
+                take(edge);
+                join(parent, edge.a, edge.b);
+            }
+            turn();
+            grid_barrier(arrived);
+            // What is left of the list, by the new trees, is offered to them.
+            Offers offers{then.key, 0, (I)-1};
+            for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
+                Edge edge{};
+                if (first + lane_number() < count) {
+                    edge = list[first + lane_number()];
+                    edge.a = root_of(parent, edge.a);
+                    edge.b = root_of(parent, edge.b);
+                }
+                const bool between[] = {edge.a != edge.b};
+                append(between, queue + slot, [&](int, unsigned long long place) {
+                    other[place] = edge;
+                    offers.make(edge.a, key_of(edge));
+                    offers.make(edge.b, key_of(edge));
+                });
+            }
+            grid_barrier(arrived);
+            count = now(queue + slot);
+            exchange(best, then);
+            exchange(list, other);
+        }
+    }
+    __device__ __forceinline__ void turn() {
+        slot = (slot + 1) % 3;
+        if (thread_number() == 0) queue[(slot + 1) % 3] = 0;
     }
 };
 
@@ -195,12 +261,11 @@ __device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived
             const auto start = [=](I f) { return (long long)indptr[f]; };
             const I row = last_at_most(start, n, warps_first), last_row = last_at_most(start, n, warps_last);
             const unsigned long long of_warp = from_lane(place, 0);
-            constexpr int AT_ONCE = 2;
-            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
-                I entry[AT_ONCE], low[AT_ONCE], end[AT_ONCE];
-                int weight[AT_ONCE];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+            constexpr int PER_LANE = 2;
+            each_bit<PER_LANE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
+                I entry[PER_LANE], low[PER_LANE], end[PER_LANE];
+                int weight[PER_LANE];
+                UNROLLED(j, PER_LANE) {
                     entry[j] = (I)(warps_first + owner[j] * 32 + bit[j]);
                     end[j] = inside[j] ? columns[entry[j]] : 0;
                     weight[j] = inside[j] ? weights[entry[j] * step] : 0;
@@ -210,8 +275,7 @@ __device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived
                         (indptr[middle] <= entry[j] ? low[j] : high) = middle;
                     }
                 }
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+                UNROLLED(j, PER_LANE) {
                     if (!inside[j]) continue;
                     const unsigned long long at = of_warp + number[j];
                     places[at] = entry[j];
@@ -224,104 +288,4 @@ __device__ __forceinline__ unsigned long long write_chosen(unsigned int* arrived
         __syncthreads();
     }
     return count;
-}
-
-// All of the forest's kernel. tree: 0, 1, … at first, and at the end the smallest vertex of each vertex's tree.  best_a,
-// best_b: all ones at first.  chosen: a bit for each entry, 0 at first; 1 where an edge u < v of the forest lies.  light:
-// edges below this ordinal go first.  of_block: for each block, how many edges lie in its part of the matrix.  places,
-// rows, ends, taken: where the forest's edges lie, their ends, and the 32 bits of their weights.
-template <class Columns>
-__device__ __forceinline__ void grow_forest(ForestControl* control, const I* indptr, const Columns columns,
-                                            const int* weights, I step, bool real, I n, I nnz, unsigned int light,
-                                            I* tree, unsigned long long* best_a, unsigned long long* best_b,
-                                            ForestEdge* list, ForestEdge* other, unsigned int* chosen, unsigned int* of_block,
-                                            I* places, I* rows, I* ends, int* taken) {
-    Lightest<Columns> lightest{columns, weights, step, real, best_a, 0, 0};
-    deal_all_edges(indptr, n, nnz, lightest);
-    grid_barrier(&control->arrived);
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        const unsigned long long key = best_a[v];
-        if (key == ~0ull) continue;
-        const I place = (I)(unsigned int)key, x = columns[place];
-        const unsigned long long there = best_a[x];
-        if (v > x && there >> 32 == key >> 32 && columns[(I)(unsigned int)there] == v) continue;  // x chose it, too
-        choose(chosen, v < x ? place : place_of(indptr, columns, x, (I)v));
-        join(tree, (I)v, x);
-    }
-    grid_barrier(&control->arrived);
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        best_a[v] = ~0ull;
-        tree[v] = root_of(tree, (I)v);
-    }
-    grid_barrier(&control->arrived);
-    unsigned long long *best = best_a, *best_then = best_b, rounds = 0;
-    unsigned int slot = 0;
-    for (int heavy = light == 0; heavy < 2; ++heavy) {
-        ListBetween<Columns> between{columns, weights, step, real, heavy != 0, light, tree, list,
-                                     control->queue + slot, {best, 0, (I)-1}, 0, 0};
-        deal_all_edges(indptr, n, nnz, between);
-        if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
-        grid_barrier(&control->arrived);
-        unsigned long long count = now(control->queue + slot);
-        if (thread_number() == 0) control->listed += count, control->light += heavy == 0 ? count : 0;
-        while (count > 0) {
-            ++rounds;
-            // Take the lightest edge of every tree.
-            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const ForestEdge edge = list[i];
-                best_then[edge.a] = best_then[edge.b] = ~0ull;
-                if (best[edge.a] != edge.key && best[edge.b] != edge.key) continue;
-                choose(chosen, (I)(unsigned int)edge.key);
-                join(tree, edge.a, edge.b);
-            }
-            slot = (slot + 1) % 3;
-            if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
-            grid_barrier(&control->arrived);
-            // What is left of the list, by the new trees, is offered to them.
-            Offers offers{best_then, 0, (I)-1};
-            for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
-                ForestEdge edge{0, 0, 0};
-                if (first + lane_number() < count) {
-                    edge = list[first + lane_number()];
-                    edge.a = root_of(tree, edge.a);
-                    edge.b = root_of(tree, edge.b);
-                }
-                const bool left[] = {edge.a != edge.b};
-                append(left, control->queue + slot, [&](int, unsigned long long place) {
-                    other[place] = edge;
-                    offers.make(edge.a, edge.key);
-                    offers.make(edge.b, edge.key);
-                });
-            }
-            grid_barrier(&control->arrived);
-            count = now(control->queue + slot);
-            exchange(best, best_then);
-            exchange(list, other);
-        }
-        // Trees as they are now, and nothing offered to any, for the heavy edges.
-        for (long long v = thread_number(); v < n; v += thread_count()) {
-            tree[v] = root_of(tree, (I)v);
-            best[v] = ~0ull;
-        }
-        slot = (slot + 1) % 3;
-        if (thread_number() == 0) control->queue[slot] = 0;
-        grid_barrier(&control->arrived);
-    }
-    const unsigned long long all = write_chosen(&control->arrived, indptr, columns, weights, step, (I)0, n, nnz, chosen,
-                                                of_block, places, rows, ends, taken);
-    if (thread_number() == 0) {
-        control->rounds = rounds + 1;
-        control->chosen = all;
-    }
-}
-
-// What the forest starts from.
-extern "C" __global__ void start_forest(ForestControl* control, long long n, long long nnz, I* tree,
-                                        unsigned long long* best_a, unsigned long long* best_b, unsigned int* chosen) {
-    for (long long v = thread_number(); v < n; v += thread_count()) {
-        tree[v] = (I)v;
-        best_a[v] = best_b[v] = ~0ull;
-    }
-    for (long long w = thread_number(); w * 32 < nnz; w += thread_count()) chosen[w] = 0;
-    if (thread_number() == 0) *control = ForestControl{};
 }

@@ -36,7 +36,7 @@ from . import kernels
 from .layouts import BY_RULE, GIANT_SAMPLE, PULL, ForestControl, ForestEdge, SearchControl, StrongControl
 from .out_of_core import (
     PATTERN_COLUMNS,
-    WINDOW,
+    WINDOW_ENTRIES,
     beyond,
     both_ways,
     columns_of,
@@ -49,28 +49,28 @@ from .out_of_core_msf import forest_in_one_pass
 from .paths import BEGUN, HOPS, as_vertices, begin_ahead, deep, fixpoint, mark_unreached, may_be_deep, narrow, step_of
 from .staging import staged
 
-LIKELY = {False: ("scc_coloring", "strong", "search"), True: ("components",)}
-"""Units of strong components, and of weak ones."""
+LIKELY_UNITS = {False: ("scc_coloring", "strong", "search"), True: ("components",)}
+"""The units of strong components, and of weak ones, that are compiled ahead."""
 
 CHOICES = {"auto": BY_RULE, "push": 1, "pull": PULL}
-MOST_LEVELS = 256
+MAX_LEVELS = 256
 """Levels after which a search begins anew as shortest paths, which do not take a step for each."""
 
-LINKED_FIRST = 2
+FIRST_LINKS_PER_VERTEX = 2
 """Edges of each vertex that are linked before the giant component is looked for."""
 
-TRIMS, LEVELS = 64, 100
+MAX_TRIMS, MAX_PIVOT_LEVELS = 64, 100
 """Passes of the trim before the pivot is chosen, and levels of the searches from it, at most."""
 
-MOST_READ, MOST_LEFT = 3, 0.5
+MAX_READ_SHARE, MAX_LEFT_SHARE = 3, 0.5
 """Shares of the edges that searches by rows alone may look at, and that may be left then: else columns are made."""
 
-LABELS = 16
-"""Bytes a vertex of what becomes of labels."""
-ROOM = {True: (56, 20), False: (72, 56)}
-"""Bytes a vertex and an entry that a forest takes: of a matrix of which it is known if it is symmetric, or is not."""
-LIGHT, DENSE = 0.25, 8
-"""Edges a vertex, about, that are light; and entries a vertex from which light edges go first."""
+LABEL_BYTES_PER_VERTEX = 16
+"""Bytes that labels, and what becomes of them, take for each vertex."""
+FOREST_BYTES = {True: (56, 20), False: (72, 56)}
+"""Bytes that a forest takes for a vertex and an entry, by whether it is known if the matrix is symmetric."""
+LIGHT_EDGES_PER_VERTEX, MIN_DEGREE_FOR_LIGHT = 0.25, 8
+"""Light edges for each vertex, about, and mean degree from which light edges go first."""
 
 Rows = tuple[Array, Array]
 """The indptr and the indices of a pattern."""
@@ -122,7 +122,7 @@ def searched(
         s = Search(k, rows_of(A), columns, A.nnz, level, how, deepest)
         mask = kernels.NULL if outside is None else outside
         k.plain("start_search", A.nrows, (s.control, np.int64(A.nrows), np.int64(A.nnz), mask, np.int64(source), level))
-        state = s.launch(MOST_LEVELS if hops_serve else None)()
+        state = s.launch(MAX_LEVELS if hops_serve else None)()
         told = SearchControl.read(state, "steps", "pulls", "unexplored")
         details(kernel="search", levels=told["steps"], pulled=told["pulls"], alpha=how.alpha, beta=how.beta)
         if columns is None:
@@ -217,7 +217,7 @@ def strong_components_of(A: CSR, weak: bool) -> Array | Declined:
 def begin_components(A: CSR, weak: bool) -> None:
     """Compiles ahead what components of `A` are likely to need."""
     if not (A.keeps(SYMMETRIC, True) or known_symmetric(A)):
-        kinds = LIKELY[weak]
+        kinds = LIKELY_UNITS[weak]
         turned = [] if weak else turning(A)
         compile.ahead(comparing(A), *turned, *((kernels.pattern_unit, kind, types_of(A)) for kind in kinds))
 
@@ -233,14 +233,14 @@ def connected(A: CSR, both_ways: bool) -> Array:
     giant = kernels.NULL
     k.plain("start_trees", n, (np.int64(n), label))
     if beyond(A):
-        for begin, end, (indices,) in staged((A.indices,), room(A, LABELS) // 2):
+        for begin, end, (indices,) in staged((A.indices,), room(A, LABEL_BYTES_PER_VERTEX) // 2):
             part = np.int64(begin), np.int64(end)
             k.plain("link_between", end - begin, (A.indptr, indices, *sizes, *part, label))
         k.plain("flatten", n, (np.int64(n), label))
         return label
     if both_ways:
         giant = cp.empty(1, index_type)
-        k.plain("link_first", n, (*rows, np.int64(n), np.int32(LINKED_FIRST), label))
+        k.plain("link_first", n, (*rows, np.int64(n), np.int32(FIRST_LINKS_PER_VERTEX), label))
         k.plain("flatten", n, (np.int64(n), label))
         k.plain("find_giant", 1, (np.int64(n), label, giant), threads=GIANT_SAMPLE)
     k.plain("link_rest", n + A.nnz, (*rows, *sizes, giant, label))
@@ -258,15 +258,15 @@ def strong(A: CSR) -> Array:
     forward, backward = cp.empty(n, np.int32), cp.empty(n, np.int32)
     size, work = np.int64(n), n + A.nnz
     k.plain("start_strong", n, (control, size, label))
-    k.persistent("trim", work, (control, *rows, *columns, size, label, np.int32(TRIMS)))
-    there = Search(searches_of, rows, columns, A.nnz, forward, Direction(), LEVELS)
-    back = Search(searches_of, columns, rows, A.nnz, backward, Direction(), LEVELS)
+    k.persistent("trim", work, (control, *rows, *columns, size, label, np.int32(MAX_TRIMS)))
+    there = Search(searches_of, rows, columns, A.nnz, forward, Direction(), MAX_PIVOT_LEVELS)
+    back = Search(searches_of, columns, rows, A.nnz, backward, Direction(), MAX_PIVOT_LEVELS)
     controls = there.control, back.control
     k.plain("start_at_pivot", n, (control, size, np.int64(A.nnz), label, *controls, forward, backward))
     searches = there.launch(), back.launch()
     part, *colours = (cp.empty(n, np.uint64) for _ in range(3))
     own = label, forward, backward, part, *colours
-    arguments = (control, *controls, np.uint64(LEVELS), *rows, *columns, size, *own, *there.lists)
+    arguments = (control, *controls, np.uint64(MAX_PIVOT_LEVELS), *rows, *columns, size, *own, *there.lists)
     rest = kernels.pattern_of(A, "scc_coloring").stepwise("scc_coloring", work, arguments, control)
     state = control.get()
     over = bool(state[0] >> np.uint64(32))
@@ -308,7 +308,7 @@ def strong_by_rows(A: CSR) -> Array | None:
     edges, passes = A.nnz - int(state[SearchControl.word("unexplored")]), 0
     while waiting.size:
         edges, passes = edges + int(lengths[waiting].sum(dtype=np.int64)), passes + 1
-        if edges > MOST_READ * A.nnz:
+        if edges > MAX_READ_SHARE * A.nnz:
             return None
         k.plain("look_ahead", waiting.size, (*rows_of(A), waiting, np.int64(waiting.size), leads))
         left = waiting[~leads[waiting]]
@@ -324,7 +324,7 @@ def strong_by_rows(A: CSR) -> Array | None:
         details(**crossed(A, edges, A.indices) | told)
         return label
     least = int(lengths[rest].sum(dtype=np.int64))
-    if least > MOST_LEFT * A.nnz:
+    if least > MAX_LEFT_SHARE * A.nnz:
         return None
     within = part_among(A, rest, ~leads)
     label[rest] = rest[strong(within)] if within.nnz else rest
@@ -339,7 +339,7 @@ def part_among(A: CSR, rows: Array, among: Array) -> CSR:
     starts = cp.zeros(rows.size + 1, A.indptr.dtype)
     cp.cumsum(A.indptr[rows + 1] - A.indptr[rows], dtype=A.indptr.dtype, out=starts[1:])
     ends: list[tuple[Array, Array]] = [(cp.zeros(0, index_type), cp.zeros(0, index_type))]
-    for first, last, begin, end in ranges(starts, WINDOW):
+    for first, last, begin, end in ranges(starts, WINDOW_ENTRIES):
         row = expand(starts[first : last + 1] - starts[first]).astype(index_type, copy=False) + index_type.type(first)
         place = cp.arange(begin, end, dtype=A.indptr.dtype) + (A.indptr[rows] - starts[:-1])[row]
         col = A.indices[place]
@@ -375,7 +375,7 @@ def forest_of(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, Array |
         return Declined("its columns lie together, and rows are asked for first")
     if A.nnz == 0:
         return Declined("there is nothing to do")
-    if not (kernels.too_large(A) or beyond(A)) and has_room(A, *ROOM[A.keeps(SYMMETRIC, False)], may_fail=True):
+    if not (kernels.too_large(A) or beyond(A)) and has_room(A, *FOREST_BYTES[A.keeps(SYMMETRIC, False)], may_fail=True):
         with suppress(MemoryError):
             return forest_in_memory(A, symmetrize, with_labels)
     grown = forest_in_one_pass(A, symmetrize, with_labels)
@@ -391,21 +391,21 @@ def forest_in_memory(A: Any, symmetrize: bool, with_labels: bool) -> tuple[COO, 
         A = symmetrized(A)
     cp = cupy()
     n, index_type, packed = A.nrows, A.indptr.dtype, isinstance(A, CompressedCSR)
-    k = kernels.pattern_of(A, "packed" if packed else "forest")
+    k = kernels.pattern_of(A, "packed_forest" if packed else "forest")
     columns = (A.words, A.bases, A.starts) if packed else (A.indices,)
     weights, real, step = comparable(A, k)
     light = A.keep(LIGHTEST, lambda: lightest_part(weights, A.nnz, n, real))
     tree, control = cp.empty(n, index_type), cp.empty(ForestControl.words, np.uint64)
     best = [cp.empty(n, np.uint64) for _ in range(2)]
     listed = [cp.empty((A.nnz // 2 + 1) * ForestEdge.nbytes(I=index_type), np.uint8) for _ in range(2)]
-    chosen, of_block = cp.empty(-(-A.nnz // 32), np.uint32), cp.empty(kernels.MOST_BLOCKS, np.uint32)
+    chosen, of_block = cp.empty(-(-A.nnz // 32), np.uint32), cp.empty(kernels.MAX_BLOCKS, np.uint32)
     places, starts, ends = (cp.empty(n, index_type) for _ in range(3))
     taken = cp.empty(n, np.int32)
     k.plain("start_forest", n, (control, np.int64(n), np.int64(A.nnz), tree, *best, chosen))
     graph = A.indptr, *columns, weights, step, np.bool_(real), k.index(n), k.index(A.nnz), np.uint32(light)
     found = places, starts, ends, taken
     arguments = control, *graph, tree, *best, *listed, chosen, of_block, *found
-    k.persistent("forest_packed" if packed else "forest", n + A.nnz, arguments)
+    k.persistent("forest", n + A.nnz, arguments)
     state = control.get()
     edges = int(state[ForestControl.word("chosen")])
     details(**ForestControl.read(state, "rounds", "listed", "light"))
@@ -473,8 +473,8 @@ def signed(ranks: Array) -> Array:
 
 def lightest_part(weights: Array, nnz: int, n: int, real: bool) -> int:
     """Samples the ordinal of the weight below which edges are light; 0 if all edges go together."""
-    share = 2 * LIGHT * n / max(nnz, 1)
-    if nnz < DENSE * n or not 0 < share < 1:
+    share = 2 * LIGHT_EDGES_PER_VERTEX * n / max(nnz, 1)
+    if nnz < MIN_DEGREE_FOR_LIGHT * n or not 0 < share < 1:
         return 0
     cp = cupy()
     sample = weights[:: max(weights.size // 4096, 1)].astype(np.int64)

@@ -35,3 +35,8 @@ __device__ __forceinline__ bool joined(I* parent, I u, I v) {
     return false;
 }
 __device__ __forceinline__ void join(I* parent, I u, I v) { joined(parent, u, v); }
+
+// Set an edge's bit, among those of a forest.
+template <class Place> [[maybe_unused]] __device__ __forceinline__ void choose(unsigned int* chosen, Place place) {
+    atomicOr(chosen + place / 32, 1u << (place % 32));
+}

@@ -45,7 +45,8 @@ PATTERNS = {
     "parents": ("persistent.cu", "parents.cu"),
     "searches": ("persistent.cu", "pieces.cu", "searches.cu"),
     "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
-    "searches_parents": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
+    "parents_by_few": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
+    "parents_by_many": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
     "bfs_order": ("persistent.cu", "bfs_order.cu"),
     "components": ("persistent.cu", "hooking.cu", "trees.cu", "components.cu"),
     "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
@@ -54,14 +55,16 @@ PATTERNS = {
     "scc_coloring": ("persistent.cu", "strong.cu", "scc_coloring.cu"),
     "reverse_reach": ("persistent.cu", "strong.cu", "reverse_reach.cu"),
     "topological_levels": ("persistent.cu", "topological_levels.cu"),
-    "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_plain.cu"),
-    "packed": ("persistent.cu", "hooking.cu", "forest.cu", "forest_packed.cu"),
+    "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_kernel.cu"),
+    "packed_forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_kernel.cu"),
     "out_of_core_msf": ("persistent.cu", "hooking.cu", "trees.cu", "out_of_core_msf.cu"),
+    "packed_msf": ("persistent.cu", "hooking.cu", "trees.cu", "out_of_core_msf.cu"),
     "strips_search": ("persistent.cu", "strips.cu", "strips_search.cu"),
+    "strips_deeper": ("persistent.cu", "strips.cu", "strips_search.cu"),
     "strips_forest": ("persistent.cu", "hooking.cu", "forest.cu", "strips.cu", "strips_forest.cu"),
 }
 """The files of each kind of unit, behind COLUMNS. Elimination adds two kinds."""
-COLUMNS = Path(compile.__file__).with_name("columns.cu")
+HERE, COLUMNS = Path(__file__).parent, Path(compile.__file__).with_name("columns.cu")
 
 SHAPES = {
     "wide": {"wide": (512, 2)},
@@ -81,10 +84,12 @@ SHAPES = {
     "scc_coloring": {"scc_coloring": (512, 3)},
     "topological_levels": {"topological_levels": (512, 2)},
     "forest": {"forest": (512, 2)},
-    "packed": {"forest_packed": (512, 2)},
+    "packed_forest": {"forest": (512, 2)},
     "out_of_core_msf": {"span": (512, 2), "sieve": (512, 4)},
+    "packed_msf": {"span": (512, 2), "sieve": (512, 4)},
     "strips": {"wide": (512, 2), "strips": (512, 2)},
-    "strips_search": {"strips_search": (512, 3), "strips_deeper": (512, 3)},
+    "strips_search": {"strips_search": (512, 3)},
+    "strips_deeper": {"strips_search": (512, 3)},
     "strips_forest": {"strips_forest": (512, 2)},
 }
 """Threads of a block, and blocks on a multiprocessor, of each kernel with barriers, by the kind of unit.
@@ -93,11 +98,41 @@ Rows that are `cores` are dealt to as many warps as there are: a power of two wo
 whose numbers have few ones, to the same ones. On an H200 (448, 2) takes half the time of (512, 2) at R-MAT 20.
 """
 
-MOST_BLOCKS = 1024
-"""Blocks of a persistent kernel."""
+PLAIN = """
+#define COLUMN_ARRAYS const J* indices
+#define COLUMNS Columns{indices}
+using Columns = Indices;
+"""
+"""The arguments of a kernel whose columns are an array, and what reads these."""
+PACKED = """
+#define COLUMN_ARRAYS const unsigned int* words, const I* bases, const I* starts
+#define COLUMNS Columns{words, bases, starts}
+using Columns = Packed;
+"""
+"""The same for packed columns."""
 
-MOST_ENTRIES = 2**32 - 1
-"""Edges and vertices of a frontier are counted in 32 bits."""
+VARIANTS = {
+    "wide": "constexpr bool NOTES = false;",
+    "strips": "constexpr bool NOTES = false;",
+    "step_by_step": "constexpr bool NOTES = true;",
+    "deep": "constexpr bool COPIES = false;",
+    "copies": "constexpr bool COPIES = true;",
+    "parents_by_few": "using Level = unsigned char;",
+    "parents_by_many": "using Level = int;",
+    "forest": PLAIN,
+    "packed_forest": PACKED,
+    "out_of_core_msf": PLAIN,
+    "packed_msf": PACKED,
+    "strips_search": "using Level = signed char;",
+    "strips_deeper": "using Level = int;",
+}
+"""The text in which kinds of unit with the same files differ."""
+
+MAX_BLOCKS = 1024
+"""Blocks of a persistent kernel, at most."""
+
+MAX_ENTRIES = 2**32 - 1
+"""Edges and vertices of a frontier, at most: they are counted in 32 bits."""
 
 NULL = np.uint64(0)
 """The argument that stands for no array."""
@@ -105,7 +140,7 @@ NULL = np.uint64(0)
 PLAIN_THREADS = 256
 """Threads of a block of the kernels without a barrier."""
 
-STEPS = 8192
+STEPS_PER_LAUNCH = 8192
 """Steps of a launch, about 50 ms, after which the host may be interrupted."""
 
 
@@ -121,19 +156,15 @@ def pattern_unit(kind: str, index: Index) -> str:
 
 
 def _unit(head: str, kind: str, names: tuple[str, ...], index: Index, **types: np.dtype) -> str:
-    paths = (COLUMNS, *(Path(__file__).parent / name for name in names))
-    files = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    columns, *others = (path.read_text(encoding="utf-8") for path in (COLUMNS, *map(HERE.joinpath, names)))
+    files = "\n".join((columns, VARIANTS.get(kind, ""), *others))
     shapes = "".join(
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
         for kernel, (threads, blocks) in SHAPES.get(kind, {}).items()
     )
-    kinds = {"COPIES": "copies", "NOTES": "step_by_step"}
-    flags = "".join(
-        f"[[maybe_unused]] constexpr bool {flag} = {str(kind == of).lower()};\n" for flag, of in kinds.items()
-    )
-    columns = index.columns if isinstance(index, IndexTypes) else index
-    sizes = layouts.asserted(files, I=counting(index), J=columns, **types)
-    return "\n".join((head, shapes, flags, layouts.declared(files), files, sizes))
+    columns_type = index.columns if isinstance(index, IndexTypes) else index
+    sizes = layouts.asserted(files, I=counting(index), J=columns_type, **types)
+    return "\n".join((head, shapes, layouts.declared(files), files, sizes))
 
 
 @dataclass(frozen=True)
@@ -143,7 +174,7 @@ class Launches:
     every: steps of a launch.  progress: called after each launch with the steps so far.
     """
 
-    every: int = STEPS
+    every: int = STEPS_PER_LAUNCH
     progress: Callable[[int], None] | None = None
 
 
@@ -156,7 +187,7 @@ _launches: ContextVar[Launches] = ContextVar("launches", default=EVERY_SO_OFTEN)
 
 
 @contextmanager
-def launches(every: int = STEPS, progress: Callable[[int], None] | None = None) -> Iterator[None]:
+def launches(every: int = STEPS_PER_LAUNCH, progress: Callable[[int], None] | None = None) -> Iterator[None]:
     """Lets persistent kernels within the block come back to the host after `every` steps, and tells `progress` of it.
 
     For a display whose watchdog ends long kernels, for Ctrl-C, and to show that something happens.
@@ -202,16 +233,10 @@ class Kernels:
     def persistent_blocks(self, name: str, things: int) -> int:
         """Returns the blocks of a kernel with barriers."""
         threads, each = SHAPES[self.kind][name]
-        return min(max(things // threads, 1), each * self._multiprocessors, MOST_BLOCKS)
+        return min(max(things // threads, 1), each * self._multiprocessors, MAX_BLOCKS)
 
     def stepwise(
-        self,
-        name: str,
-        things: int,
-        arguments: tuple[Any, ...],
-        control: Any,
-        most: int | None = None,
-        begun: int = 0,
+        self, name: str, things: int, arguments: tuple[Any, ...], control: Any, most: int | None = None, begun: int = 0
     ) -> Callable[[], np.ndarray]:
         """Launches a kernel whose last argument is the step to stop at; returns what waits until all is done.
 
@@ -246,7 +271,7 @@ class Kernels:
 
 def too_large(A: Any) -> Declined | None:
     """Returns the refusal of a matrix whose edges kernels cannot count; None for any other."""
-    if A.nnz <= MOST_ENTRIES and A.nrows <= MOST_ENTRIES // 2:
+    if A.nnz <= MAX_ENTRIES and A.nrows <= MAX_ENTRIES // 2:
         return None
     return Declined(f"it counts edges in 32 bits, and there are {A.nnz:,}")
 

@@ -15,14 +15,14 @@ import numpy as np
 CHUNK = 64
 """Edges of an entry of a deep kernel's queue."""
 
-BATCH_CUT = 256
+BATCH_PIECE = 256
 """Edges of a piece of a row, for paths from many sources."""
 
-CUT, PLANES = 64, 8
+PIECE, PLANES = 64, 8
 """Edges of a piece of a row, for many searches, and planes of what they have visited."""
 
-MOST_SEARCHES = 64
-"""Searches that run together: a bit for each in a word."""
+MAX_SEARCHES = 64
+"""Searches that run together, at most: each has a bit in a word."""
 
 LONG = 256
 """Edges above which a column is cut, and of a piece of it."""
@@ -43,8 +43,8 @@ Of each pair one entry is listed, half of them in the smaller end's row, for row
 GPU.
 """
 
-MOST_GPUS, LETTER_WORDS = 16, 3
-"""GPUs that work together, and words of 8 bytes that one tells another at a barrier."""
+MAX_GPUS, LETTER_WORDS = 16, 3
+"""GPUs that work together, at most, and words of 8 bytes that one tells another at a barrier."""
 
 DEALERS = 61
 """Counters of vertices that are pulled, not a power of two: see pull_words."""
@@ -98,8 +98,8 @@ struct SearchesControl {
     unsigned long long live[3];  // searches that have a frontier
     unsigned int unlisted[3];    // has a block found more than it holds?
     unsigned int hits[3][128];   // by search: edges of the sample from its frontier, and from what it has seen
-    unsigned int dealt[3][DEALERS];  // vertices that warps have taken to pull, 32 * BESIDE at a time
-    long long sources[MOST_SEARCHES];
+    unsigned int dealt[3][DEALERS];  // vertices that warps have taken to pull, 32 * PULLS_PER_THREAD at a time
+    long long sources[MAX_SEARCHES];
 };
 struct StrongControl {
     unsigned int arrived, done;
@@ -147,7 +147,7 @@ struct Meetings {
     unsigned long long number, released;
     unsigned long long lost;             // 1 + the GPU for which this one waited in vain
     unsigned long long arrived, patience;  // patience: nanoseconds
-    Letter box[2][MOST_GPUS];
+    Letter box[2][MAX_GPUS];
 };
 struct StripControl {
     unsigned int arrived, done;
@@ -158,7 +158,7 @@ struct StripControl {
     Slot best, reached;           // what all know: the best active value, and what the target has
     unsigned long long before;    // edges of the step before, of all
     unsigned long long saturated, taken;  // taken: values that came from other GPUs
-    unsigned long long sent[2][MOST_GPUS];  // to each GPU
+    unsigned long long sent[2][MAX_GPUS];  // to each GPU
     unsigned long long busiest;           // over all steps, edges of the GPU that has most
     unsigned long long doublings;         // of the width
     unsigned long long lost;
@@ -176,7 +176,7 @@ struct StripSearch {
 struct StripForest {
     unsigned int arrived, done;
     unsigned long long queue[3];
-    unsigned long long found, counts[MOST_GPUS];  // edges of this GPU's local forest, and of everybody's
+    unsigned long long found, counts[MAX_GPUS];  // edges of this GPU's local forest, and of everybody's
     unsigned long long rounds, listed, light, chosen;
     unsigned long long outside;  // own rows out of the largest tree, and their entries
     unsigned long long lost;

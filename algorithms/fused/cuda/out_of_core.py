@@ -20,14 +20,14 @@ from formats.storage.pieces import Columns, turned_in_pieces
 
 PATTERN_COLUMNS: Fact[Columns] = Fact("the pattern by columns, in pinned memory")
 
-WINDOW = 1 << 23
+WINDOW_ENTRIES = 1 << 23
 """Entries that are read at a time where all are read in their order."""
 FRONTIER = "frontier rows"
 """The plan of reading the rows of those vertices alone that are expanded."""
-TURNED_AFTER = 32
-"""Searches that read rows alone, before columns are made in pieces: about what these take."""
-TURNING = 24
-"""Bytes a vertex that are left to what turns a matrix in pieces, beside its pieces."""
+SEARCHES_BEFORE_COLUMNS = 32
+"""Searches that read rows alone before columns are made in pieces: about what these take."""
+TURNING_BYTES_PER_VERTEX = 24
+"""Bytes for each vertex that are left to what turns a matrix in pieces, beside its pieces."""
 
 
 def beyond(A: Any) -> bool:
@@ -68,7 +68,7 @@ def columns_of(A: CSR) -> tuple[Array, Array]:
 
 def turned_outside(A: CSR) -> bool:
     """True if A's columns are in pinned memory, or it is time to make them: pulls read few of them."""
-    if (A.known(SEARCHES) or [0])[0] == TURNED_AFTER and not has_columns(A) and not has_room_for_columns(A):
+    if (A.known(SEARCHES) or [0])[0] == SEARCHES_BEFORE_COLUMNS and not has_columns(A) and not has_room_for_columns(A):
         with suppress(MemoryError):
             columns_of(A)
     return A.keeps(PATTERN_COLUMNS)
@@ -100,7 +100,7 @@ def left_for_blocks(A: Any, wanted: int) -> int | None:
 
 def windows(start: int, end: int, size: int | None = None) -> Iterator[tuple[int, int]]:
     """Yields [start, end) in parts: pages that are far from each other are read more slowly over the bus."""
-    size = WINDOW if size is None else size
+    size = WINDOW_ENTRIES if size is None else size
     for begin in range(start, end, size):
         yield begin, min(begin + size, end)
 
@@ -109,7 +109,7 @@ def columns_in_pieces(A: CSR, **how: bool) -> Any:
     """Returns `turned_in_pieces` of A on a GPU."""
     place = A.place
     found = turned_in_pieces(
-        A, room(A, TURNING), lambda size, dtype: pinned(f"columns of {A!r}", size, dtype, place), **how
+        A, room(A, TURNING_BYTES_PER_VERTEX), lambda size, dtype: pinned(f"columns of {A!r}", size, dtype, place), **how
     )
     cupy().get_default_memory_pool().free_all_blocks()
     return found

@@ -74,8 +74,8 @@ struct Sieve {
     unsigned long long threshold;
 };
 
-template <class Columns> struct Collect {
-    static constexpr int AT_ONCE = 4;
+struct Collect {
+    static constexpr int PER_LANE = 4;
     Columns columns;
     Weights weights;
     int which;  // ALL_ENTRIES, UPPER or EVERY_OTHER
@@ -94,20 +94,18 @@ template <class Columns> struct Collect {
         of_u = sieve.level[u];
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE], own[AT_ONCE];
-        unsigned long long w[AT_ONCE];
-        unsigned char level[AT_ONCE], of_x[AT_ONCE];
-        bool wanted[AT_ONCE], minus[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        I x[PER_LANE], own[PER_LANE];
+        unsigned long long w[PER_LANE];
+        unsigned char level[PER_LANE], of_x[PER_LANE];
+        bool wanted[PER_LANE], minus[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             own[j] = from_lane(u, owner[j]);
             level[j] = (unsigned char)from_lane((int)of_u, owner[j]);
             x[j] = inside[j] ? columns.streamed(place[j]) : own[j];
             minus[j] = false;
             w[j] = inside[j] ? weights.at(place[j], minus[j]) : 0;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             wanted[j] = x[j] != own[j] && (which == ALL_ENTRIES || (own[j] < x[j]) != (which == EVERY_OTHER && ((own[j] ^ x[j]) & 1)));
             const I low = own[j] < x[j] ? own[j] : x[j], high = own[j] < x[j] ? x[j] : own[j];
             if (balanced && x[j] != own[j]) {
@@ -122,8 +120,7 @@ template <class Columns> struct Collect {
             own[j] = low;
             x[j] = high;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             if (of_x[j] != NEVER && w[j] > sieve.weights[of_x[j]]) wanted[j] = false;
             if (wanted[j] && w[j] > sieve.threshold && sieve.tree[own[j]] == sieve.tree[x[j]]) wanted[j] = false;
         }
@@ -133,40 +130,19 @@ template <class Columns> struct Collect {
     }
 };
 
-template <class Columns>
-__device__ __forceinline__ void collect_from(StreamControl* control, const I* indptr, const Columns columns,
-                                             const Weights weights, I n, I nnz, long long from, long long to, int which,
-                                             unsigned long long least, unsigned long long most, bool balanced, I first,
-                                             const Sieve sieve, Edge* list) {
-    Collect<Columns> work{columns, weights, which, least, most, balanced, first, sieve, list, &control->count,
-                          {0, 0}, 0, NEVER};
-    deal_edges_between(indptr, n, nnz, from, to, work);
-    if (!balanced) return;
-    for (int k = 0; k < 2; ++k) {
-        unsigned long long sum = work.balance[k];
-#pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2) sum += from_lane(sum, lane_number() ^ distance);
-        if (lane_number() == 0 && sum != 0) atomicAdd(control->balance + k, sum);
-    }
-}
-
-extern "C" __global__ void collect(StreamControl* control, const I* indptr, const J* indices, const void* values, I step,
+extern "C" __global__ void collect(StreamControl* control, const I* indptr, COLUMN_ARRAYS, const void* values, I step,
                                    int bytes, bool real, I n, I nnz, long long from, long long to, int which,
                                    unsigned long long least, unsigned long long most, bool balanced, I first,
                                    const unsigned char* level, const unsigned long long* levels, const I* tree,
                                    unsigned long long threshold, Edge* list) {
-    collect_from(control, indptr, Indices{indices}, {values, step, bytes, real}, n, nnz, from, to, which, least, most, balanced, first,
-                 {level, levels, tree, threshold}, list);
-}
-
-extern "C" __global__ void collect_packed(StreamControl* control, const I* indptr, const unsigned int* words,
-                                          const I* bases, const I* starts, const void* values, I step, int bytes,
-                                          bool real, I n, I nnz, long long from, long long to, int which,
-                                          unsigned long long least, unsigned long long most, bool balanced, I first,
-                                          const unsigned char* level, const unsigned long long* levels, const I* tree,
-                                          unsigned long long threshold, Edge* list) {
-    collect_from(control, indptr, Packed{words, bases, starts}, {values, step, bytes, real}, n, nnz, from, to, which,
-                 least, most, balanced, first, {level, levels, tree, threshold}, list);
+    Collect work{COLUMNS, {values, step, bytes, real}, which, least, most, balanced, first,
+                 {level, levels, tree, threshold}, list, &control->count, {0, 0}, 0, NEVER};
+    deal_edges_between(indptr, n, nnz, from, to, work);
+    if (!balanced) return;
+    for (int k = 0; k < 2; ++k) {
+        const unsigned long long sum = sum_of_warp(work.balance[k]);
+        if (lane_number() == 0 && sum != 0) atomicAdd(control->balance + k, sum);
+    }
 }
 
 extern "C" __global__ void start_stream(StreamControl* control, long long n, I* tree, unsigned char* level) {
@@ -180,7 +156,7 @@ extern "C" __global__ void start_stream(StreamControl* control, long long n, I* 
     }
 }
 
-constexpr int OPENED = 4;  // edges that a lane looks at together
+constexpr int OPEN_EDGES = 4;  // edges that a lane looks at together
 
 // Keys of edges, in their order: a weight as a number of few bits, and as much of the two ends as fits.
 struct Keys {
@@ -202,7 +178,13 @@ struct Keys {
     }
 };
 
-// What is listed, while it becomes a forest. tree: the root of each vertex when it was last looked up.  parent: as in
+// An edge between two trees: its key, and its ends as one number.
+struct Open {
+    I a, b;
+    unsigned long long key, pair;
+};
+
+// The list, while it becomes a forest. tree: the root of each vertex when it was last looked up.  parent: as in
 // hooking.cu.  best: the lightest key offered to a tree.  fresh: is every vertex a tree?
 struct Listed {
     const Edge* list;
@@ -211,20 +193,21 @@ struct Listed {
     unsigned long long* best;
     bool fresh;
 
+    __device__ __forceinline__ Open open(unsigned int at) const {
+        const Edge edge = list[at];
+        return {tree[edge.u], tree[end_of(edge.v)], keys.of(edge), pair_of(edge)};
+    }
+
     // The roots of the asked vertices' trees now. No trees are joined meanwhile.
     __device__ __forceinline__ void look_up(const I* v, const bool* asks, I* root) const {
         if (fresh) {
-#pragma unroll
-            for (int j = 0; j < OPENED; ++j) root[j] = v[j];
+            UNROLLED(j, OPEN_EDGES) root[j] = v[j];
             return;
         }
-        I before[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) before[j] = asks[j] ? tree[v[j]] : 0;
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) root[j] = asks[j] ? parent[before[j]] : 0;
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        I before[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) before[j] = asks[j] ? tree[v[j]] : 0;
+        UNROLLED(j, OPEN_EDGES) root[j] = asks[j] ? parent[before[j]] : 0;
+        UNROLLED(j, OPEN_EDGES) {
             if (!asks[j] || root[j] == before[j]) continue;
             root[j] = root_of(parent, root[j]);
             tree[v[j]] = root[j];
@@ -245,8 +228,7 @@ __device__ __forceinline__ void look_at_weights(StreamControl* control, const Ed
     }
     lightest = least_of_warp(lightest);
     heaviest = ~least_of_warp(~heaviest);
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) differing |= from_lane(differing, lane_number() ^ distance);
+    differing = bits_of_lanes(differing);
     if (lane_number() != 0) return;
     if (lightest < now(&control->lightest)) atomicMin(&control->lightest, lightest);
     if (heaviest > now(&control->heaviest)) atomicMax(&control->heaviest, heaviest);
@@ -258,37 +240,33 @@ __device__ __forceinline__ void look_at_weights(StreamControl* control, const Ed
 __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned int* from, long long first, long long count,
                                            unsigned long long threshold, bool heavy, unsigned int* to,
                                            unsigned long long* counter) {
-    for (long long base = first + thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
-        unsigned int at[OPENED];
-        I u[OPENED], v[OPENED];
-        unsigned long long key[OPENED];
-        bool open[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+    for (long long base = first + thread_number() / 32 * 32 * OPEN_EDGES; base < count; base += thread_count() * OPEN_EDGES) {
+        unsigned int at[OPEN_EDGES];
+        I u[OPEN_EDGES], v[OPEN_EDGES];
+        unsigned long long key[OPEN_EDGES];
+        bool open[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             const long long i = base + 32 * j + lane_number();
             open[j] = i < count;
             at[j] = open[j] && from != nullptr ? from[i] : (unsigned int)i;
         }
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPEN_EDGES) {
             const Edge edge = open[j] ? edges.list[at[j]] : Edge{0, 0, 0};
             if (from == nullptr) open[j] = open[j] && (edge.weight > threshold) == heavy;
             key[j] = edges.keys.of(edge);
             u[j] = edge.u;
             v[j] = end_of(edge.v);
         }
-        I a[OPENED], b[OPENED];
+        I a[OPEN_EDGES], b[OPEN_EDGES];
         edges.look_up(u, open, a);
         edges.look_up(v, open, b);
-        unsigned long long of_a[OPENED], of_b[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        unsigned long long of_a[OPEN_EDGES], of_b[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             open[j] = open[j] && a[j] != b[j];
             of_a[j] = open[j] ? now(edges.best + a[j]) : 0;
             of_b[j] = open[j] ? now(edges.best + b[j]) : 0;
         }
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPEN_EDGES) {
             if (key[j] < of_a[j]) atomicMin(edges.best + a[j], key[j]);
             if (key[j] < of_b[j]) atomicMin(edges.best + b[j], key[j]);
         }
@@ -299,19 +277,17 @@ __device__ __forceinline__ void offer_keys(const Listed& edges, const unsigned i
 // Every tree takes the edge whose whole key is its best. Nothing is offered `then` to what may be a tree in the next round.
 __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigned int* from, long long count,
                                               unsigned long long* then, unsigned int* chosen) {
-    for (long long base = thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
-        unsigned int at[OPENED];
-        I a[OPENED], b[OPENED];
-        bool taken[OPENED];
-        unsigned long long key[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+    for (long long base = thread_number() / 32 * 32 * OPEN_EDGES; base < count; base += thread_count() * OPEN_EDGES) {
+        unsigned int at[OPEN_EDGES];
+        I a[OPEN_EDGES], b[OPEN_EDGES];
+        bool taken[OPEN_EDGES];
+        unsigned long long key[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             const long long i = base + 32 * j + lane_number();
             taken[j] = i < count;
             at[j] = taken[j] ? from[i] : 0;
         }
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPEN_EDGES) {
             a[j] = b[j] = 0;
             key[j] = 0;
             if (!taken[j]) continue;
@@ -320,14 +296,12 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
             a[j] = edges.fresh ? edge.u : edges.tree[edge.u];
             b[j] = edges.fresh ? end_of(edge.v) : edges.tree[end_of(edge.v)];
         }
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j)
+        UNROLLED(j, OPEN_EDGES)
             taken[j] = taken[j] && (edges.best[a[j]] == key[j] || edges.best[b[j]] == key[j]);
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+        UNROLLED(j, OPEN_EDGES) {
             if (!taken[j]) continue;
             then[a[j]] = then[b[j]] = ~0ull;
-            if (joined(edges.parent, a[j], b[j])) atomicOr(chosen + at[j] / 32, 1u << at[j] % 32);
+            if (joined(edges.parent, a[j], b[j])) choose(chosen, at[j]);
         }
     }
 }
@@ -336,22 +310,19 @@ __device__ __forceinline__ void take_lightest(const Listed& edges, const unsigne
 __device__ __forceinline__ void find_candidates(const Listed& edges, const unsigned int* from, long long count,
                                                 unsigned long long* least, unsigned int* to,
                                                 unsigned long long* counter) {
-    for (long long base = thread_number() / 32 * 32 * OPENED; base < count; base += thread_count() * OPENED) {
-        unsigned int at[OPENED];
-        bool best[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+    for (long long base = thread_number() / 32 * 32 * OPEN_EDGES; base < count; base += thread_count() * OPEN_EDGES) {
+        unsigned int at[OPEN_EDGES];
+        bool best[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             const long long i = base + 32 * j + lane_number();
             best[j] = false;
             at[j] = 0;
             if (i >= count) continue;
             at[j] = from[i];
-            const Edge edge = edges.list[at[j]];
-            const unsigned long long key = edges.keys.of(edge), pair = pair_of(edge);
-            const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
-            const bool of_a = key == edges.best[a], of_b = key == edges.best[b];
-            if (of_a && pair < now(least + a)) atomicMin(least + a, pair);
-            if (of_b && pair < now(least + b)) atomicMin(least + b, pair);
+            const Open edge = edges.open(at[j]);
+            const bool of_a = edge.key == edges.best[edge.a], of_b = edge.key == edges.best[edge.b];
+            if (of_a && edge.pair < now(least + edge.a)) atomicMin(least + edge.a, edge.pair);
+            if (of_b && edge.pair < now(least + edge.b)) atomicMin(least + edge.b, edge.pair);
             best[j] = of_a || of_b;
         }
         append(best, counter, [&](int j, unsigned long long place) { to[place] = at[j]; });
@@ -363,12 +334,9 @@ __device__ __forceinline__ void take_candidates(const Listed& edges, const unsig
                                                 const unsigned long long* least, unsigned int* chosen) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
         const unsigned int at = from[i];
-        const Edge edge = edges.list[at];
-        const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
-        const unsigned long long key = edges.keys.of(edge), pair = pair_of(edge);
-        if (((key == edges.best[a] && pair == least[a]) || (key == edges.best[b] && pair == least[b])) &&
-            joined(edges.parent, a, b))
-            atomicOr(chosen + at / 32, 1u << at % 32);
+        const Open edge = edges.open(at);
+        const auto takes = [&](I tree) { return edge.key == edges.best[tree] && edge.pair == least[tree]; };
+        if ((takes(edge.a) || takes(edge.b)) && joined(edges.parent, edge.a, edge.b)) choose(chosen, at);
     }
 }
 
@@ -376,21 +344,19 @@ __device__ __forceinline__ void take_candidates(const Listed& edges, const unsig
 __device__ __forceinline__ void forget_offers(const Listed& edges, const unsigned int* from, long long count,
                                               unsigned long long* least) {
     for (long long i = thread_number(); i < count; i += thread_count()) {
-        const Edge edge = edges.list[from[i]];
-        const I a = edges.tree[edge.u], b = edges.tree[end_of(edge.v)];
-        edges.best[a] = edges.best[b] = least[a] = least[b] = ~0ull;
+        const Open edge = edges.open(from[i]);
+        edges.best[edge.a] = edges.best[edge.b] = least[edge.a] = least[edge.b] = ~0ull;
     }
 }
 
 // The chosen edges go to the list's beginning, a tile at a time: it has been read before anything is written to it.
 __device__ __forceinline__ void keep_chosen(StreamControl* control, Edge* list, long long count,
                                             const unsigned int* chosen) {
-    for (long long tile = 0; tile < count; tile += thread_count() * OPENED) {
-        const long long base = tile + thread_number() / 32 * 32 * OPENED;
-        Edge edge[OPENED];
-        bool here[OPENED];
-#pragma unroll
-        for (int j = 0; j < OPENED; ++j) {
+    for (long long tile = 0; tile < count; tile += thread_count() * OPEN_EDGES) {
+        const long long base = tile + thread_number() / 32 * 32 * OPEN_EDGES;
+        Edge edge[OPEN_EDGES];
+        bool here[OPEN_EDGES];
+        UNROLLED(j, OPEN_EDGES) {
             const long long i = base + 32 * j + lane_number();
             here[j] = i < count && (now(chosen + i / 32) >> i % 32 & 1);
             edge[j] = here[j] ? list[i] : Edge{0, 0, 0};
@@ -480,19 +446,16 @@ extern "C" __global__ void __launch_bounds__(SIEVE_THREADS, SIEVE_BLOCKS)
         }
         grid_barrier(&control->arrived);
         const I giant = root_of(tree, core);
-        for (long long first = thread_number(); first < n; first += thread_count() * OPENED) {
-            I before[OPENED], root[OPENED];
-            bool asks[OPENED];
-#pragma unroll
-            for (int j = 0; j < OPENED; ++j) {
+        for (long long first = thread_number(); first < n; first += thread_count() * OPEN_EDGES) {
+            I before[OPEN_EDGES], root[OPEN_EDGES];
+            bool asks[OPEN_EDGES];
+            UNROLLED(j, OPEN_EDGES) {
                 const long long v = first + j * thread_count();
                 asks[j] = v < n && (k + 1 == count || level[v] == NEVER);
                 before[j] = asks[j] ? tree[v] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < OPENED; ++j) root[j] = asks[j] ? tree[before[j]] : 0;
-#pragma unroll
-            for (int j = 0; j < OPENED; ++j) {
+            UNROLLED(j, OPEN_EDGES) root[j] = asks[j] ? tree[before[j]] : 0;
+            UNROLLED(j, OPEN_EDGES) {
                 const long long v = first + j * thread_count();
                 if (!asks[j]) continue;
                 if (root[j] != before[j]) tree[v] = root[j] = root_of(tree, root[j]);

@@ -23,40 +23,42 @@ from semiring.verbs.registry import Declined
 
 from . import kernels
 from .layouts import ALL_ENTRIES, UPPER, Edge, StreamControl
-from .out_of_core import WINDOW, beyond, left_for_blocks
+from .out_of_core import WINDOW_ENTRIES, beyond, left_for_blocks
 from .paths import step_of
-from .staging import AHEAD, Window, staged, whole
+from .staging import WINDOWS_AHEAD, Window, staged, whole
 
 COUNT, BALANCE = StreamControl.word("count"), StreamControl.word("balance")
 
 VERTEX_BYTES, OPEN_BYTES = 17, 8
 """Bytes of a vertex's best offers and level, and of the two numbers that are kept of a listed edge."""
-WHOLE_LIST = 80
-"""Bytes a vertex and an edge of which some may well be left of blocks in use, where all edges are listed."""
-SHORT_WINDOW = 8 << 20
-"""Bytes of a window that comes, of which there are fewer rather than shorter ones."""
-WINDOWS, COMING_SHARE = 12, 0.1
-"""Windows that come while a forest is made, and the share of the memory which these have at least, if they need it."""
-SLACK = 1 << 18
+WHOLE_LIST_BYTES = 80
+"""Bytes for each vertex and edge, from which some may be left of blocks in use, where all edges are listed."""
+MIN_WINDOW_BYTES = 8 << 20
+"""Bytes of a window, at least: rather than shorter ones fewer come."""
+WINDOW_COUNT, COMING_SHARE = 12, 0.1
+"""Windows that come while a forest is made, and the share of the memory that these have at least, if they need it."""
+SLACK_BYTES = 1 << 18
 """Bytes of small arrays, and by which CuPy's blocks are larger than what is asked for."""
-MOST_NEW, FEW_LISTED = 0.75, 1 << 20
-"""Edges a vertex beside a forest's that are listed at most, where they are more than so many in all."""
-LEAST_LIST = 1.25
-"""Listed edges that there must be room for, of those that a forest may have."""
-FULL = 0.9
-"""Share of the places behind the forest so far that are taken, from which on a new forest is made."""
-FIRST = 0.3
-"""The share of the listed edges of which a forest is made first."""
-LEVELS = 8
-"""Weights by which a forest leaves others out: so many divide its edges evenly."""
-LEFT: Fact[int | None] = Fact("bytes that were left on the device for a forest")
-"""The fact takes the bytes that were available as its argument.
+MAX_NEW_EDGES_PER_VERTEX, MIN_LISTED_EDGES = 0.75, 1 << 20
+"""Edges for each vertex beside a forest's that are listed at most, if all are more than the second number."""
+MIN_LIST_SHARE = 1.25
+"""Room for listed edges at least, in edges that a forest may have."""
+FULL_SHARE = 0.9
+"""Share of the places behind the forest so far that are taken when a new forest is made."""
+FIRST_SHARE = 0.3
+"""Share of the listed edges that a forest is first made of."""
+SIEVE_WEIGHTS = 8
+"""Weights by which a forest leaves others out: they divide its edges evenly."""
+BYTES_LEFT: Fact[int | None] = Fact("bytes that were left on the device for a forest")
+"""Facts are given by the bytes that were available.
 
-Where as many are available again, CuPy's pool has the blocks of the last forest, which are as large. To allocate a GB
-takes several milliseconds.
+Where they are again, CuPy's pool has the blocks of the last forest, which are as large. To allocate a GB takes several
+milliseconds.
 """
-SAMPLES, LOW = 4096, 2**32 - 1
-LEAST = np.uint64(0)
+KINDS: dict[type, str] = {CSR: "out_of_core_msf", CompressedCSR: "packed_msf"}
+"""The units of kernels by the format of the matrix."""
+SAMPLED_WEIGHTS, LOW_WORD = 4096, 2**32 - 1
+LIGHTEST = np.uint64(0)
 NOT_YET = np.uint64(2**64 - 1)
 """The threshold of trees before there is a forest."""
 
@@ -76,11 +78,11 @@ def shared_room(
     OutOfDeviceMemory if there is no room for the shortest list.
     """
     edge = edge_bytes(end_bytes) + OPEN_BYTES
-    least = int(min(LEAST_LIST * n, nnz)) + 1
-    most = max(least, min(nnz + n, max(int(MOST_NEW * n) + filled, FEW_LISTED)))
+    least = int(min(MIN_LIST_SHARE * n, nnz)) + 1
+    most = max(least, min(nnz + n, max(int(MAX_NEW_EDGES_PER_VERTEX * n) + filled, MIN_LISTED_EDGES)))
     if available is None:
         return most, coming
-    left = available - n * (VERTEX_BYTES + 2 * index_bytes) - SLACK
+    left = available - n * (VERTEX_BYTES + 2 * index_bytes) - SLACK_BYTES
 
     def fit(size: int) -> int:
         return min(most, size * 8 // (8 * edge + 1) // 32 * 32)  # and a bit
@@ -103,18 +105,10 @@ class Stream:
 
     window: Window | None
     windows: Iterator[Window]
-    list: Any
-    tree: Any
-    parent: Any
-    level: Any
-    levels: Any
-    chosen: Any
-    offers: Any
-    open: Any
 
     def __init__(self, A: CSR | CompressedCSR, first: int = 0) -> None:
         n, index = A.ncols, A.indptr.dtype
-        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, "out_of_core_msf")
+        self.A, self.n, self.first, self.index, self.k = A, n, first, index, kernels.pattern_of(A, KINDS[type(A)])
         self.end_bytes = (index if isinstance(A, CompressedCSR) else A.indices.dtype).itemsize
         self.count = self.spanned = self.spans = self.listed = 0
         self.threshold, self.core = NOT_YET, None
@@ -124,15 +118,15 @@ class Stream:
             self.allocate(available)
         except MemoryError:  # others have taken the blocks of the last forest
             self.give_back()
-            A.take(LEFT, available)
+            A.take(BYTES_LEFT, available)
             self.allocate(available)
         self.k.plain("start_stream", n, (self.control, np.int64(n), self.tree, self.level))
 
     def allocate(self, available: int | None) -> None:
         """Takes memory, of which so many bytes are available, and lets the first windows come."""
         cp, A, n, index = cupy(), self.A, self.n, self.index
-        left = A.keep(LEFT, lambda: left_for_blocks(A, WHOLE_LIST * (n + A.nnz)), available)
-        coming = WINDOWS * WINDOW * (self.end_bytes + A.dtype.itemsize) if beyond(A) else 0
+        left = A.keep(BYTES_LEFT, lambda: left_for_blocks(A, WHOLE_LIST_BYTES * (n + A.nnz)), available)
+        coming = WINDOW_COUNT * WINDOW_ENTRIES * (self.end_bytes + A.dtype.itemsize) if beyond(A) else 0
         filled = int((A.indptr[1:] > A.indptr[:-1]).sum()) if A.nrows == n else n // 2
         self.capacity, self.coming = shared_room(left, coming, n, filled, A.nnz, index.itemsize, self.end_bytes)
         self.begin()
@@ -141,14 +135,15 @@ class Stream:
         self.tree, self.parent = (cp.empty(n, index) for _ in range(2))
         self.offers = [cp.empty(n, np.uint64) for _ in range(2)]
         self.level = cp.empty(n, np.uint8)
-        self.levels = cp.zeros(LEVELS, np.uint64)
+        self.levels = cp.zeros(SIEVE_WEIGHTS, np.uint64)
         self.make_room(self.capacity)
 
     def give_back(self) -> None:
         """Gives back all memory."""
+        nothing: Any = None
         self.window, self.windows = None, iter(())
-        self.list = self.tree = self.parent = self.level = self.levels = self.chosen = None
-        self.offers, self.open = [], []
+        self.list = self.tree = self.parent = self.level = self.levels = self.chosen = nothing
+        self.offers, self.open = list[Any](), list[Any]()
 
     def begin(self) -> None:
         """Lets the first windows come."""
@@ -164,7 +159,7 @@ class Stream:
     def whole_windows(self) -> Iterator[Window]:
         """Yields the matrix's columns and values, window after window, copied ahead where they are not resident."""
         A, one_value = self.A, step_of(self.A, np.int64) == 0
-        ahead = max(AHEAD, min(WINDOWS, self.coming // SHORT_WINDOW))
+        ahead = max(WINDOWS_AHEAD, min(WINDOW_COUNT, self.coming // MIN_WINDOW_BYTES))
         if isinstance(A, CompressedCSR):
             for begin, end, own in whole(A.nnz, [A.values]) if one_value else staged((A.values,), self.coming, ahead):
                 yield begin, end, [A.words, A.bases, A.starts, *own]
@@ -172,12 +167,12 @@ class Stream:
             for begin, end, own in staged((A.indices,) if one_value else (A.indices, A.values), self.coming, ahead):
                 yield begin, end, own if len(own) == 2 else [*own, A.values]
 
-    def collect(self, start: int, which: int, balanced: bool, least: Any = LEAST, most: Any = NOT_YET) -> int:
+    def collect(self, start: int, which: int, balanced: bool, least: Any = LIGHTEST, most: Any = NOT_YET) -> int:
         """Lists edges from a place in the matrix on, as many as fit; returns where the next ones begin.
 
         least, most: of their weights.
         """
-        A, k, packed = self.A, self.k, isinstance(self.A, CompressedCSR)
+        A, k = self.A, self.k
         if start != self.at:
             self.begin()
         end = min(A.nnz, start + self.capacity - self.count)
@@ -193,7 +188,7 @@ class Stream:
             stop = min(last, end)
             part = np.int64(at), np.int64(stop), *kinds, *sieve, self.list
             arguments = self.control, A.indptr, *given, *weights, *sizes, *part
-            k.plain("collect_packed" if packed else "collect", stop - at, arguments)
+            k.plain("collect", stop - at, arguments)
             at = stop
             if at == last:
                 self.window = next(self.windows, None)
@@ -222,7 +217,7 @@ class Stream:
     @property
     def full(self) -> bool:
         """True if it is time to make a forest of what is listed."""
-        return self.count - self.spanned >= FULL * (self.capacity - self.spanned)
+        return self.count - self.spanned >= FULL_SHARE * (self.capacity - self.spanned)
 
     def edge_list(self, start: int = 0, stop: int | None = None) -> Array:
         """Returns some listed edges, as bytes."""
@@ -250,7 +245,7 @@ class Stream:
         """
         n = np.int64(self.n)
         self.control[:1] = 0
-        [threshold] = self.quantiles(FIRST) if kept == 0 else [NOT_YET]
+        [threshold] = self.quantiles(FIRST_SHARE) if kept == 0 else [NOT_YET]
         bits = np.int32(max(1, (self.n - 1).bit_length()))
         trees = self.tree, self.parent, *self.offers
         arguments = self.control, n, self.list, threshold, bits, *trees, *self.open, self.chosen, np.int64(kept)
@@ -264,17 +259,17 @@ class Stream:
         if self.core is None:
             lengths = cp.subtract(A.indptr[1:], A.indptr[:-1], out=self.parent[: A.nrows])
             self.core = self.index.type(self.first + int(lengths.argmax()))
-        found = self.quantiles(*((k + 1) / (LEVELS + 1) for k in range(LEVELS)))
+        found = self.quantiles(*((k + 1) / (SIEVE_WEIGHTS + 1) for k in range(SIEVE_WEIGHTS)))
         self.levels = cp.asarray(np.array(found, np.uint64))
         self.threshold = found[-1]
         self.control[:1] = 0
-        levels = self.levels, np.int32(LEVELS), self.core
+        levels = self.levels, np.int32(SIEVE_WEIGHTS), self.core
         arguments = self.control, np.int64(self.n), self.list, *levels, self.tree, self.level
         self.k.persistent("sieve", max(self.count, self.n), arguments)
 
     def quantiles(self, *shares: float) -> list[np.uint64]:
         """Samples the weights below which such shares of the listed edges lie."""
-        size = min(self.count, SAMPLES)
+        size = min(self.count, SAMPLED_WEIGHTS)
         if size == 0:
             return [NOT_YET for _ in shares]
         weights = cupy().empty(size, np.uint64)
@@ -305,7 +300,7 @@ class Stream:
         del rows, ends
         order = key.argsort()
         key, values = key[order], values[order]
-        return (key >> np.int64(32)).astype(self.index), (key & np.int64(LOW)).astype(self.index), values
+        return (key >> np.int64(32)).astype(self.index), (key & np.int64(LOW_WORD)).astype(self.index), values
 
 
 def forest_in_one_pass(

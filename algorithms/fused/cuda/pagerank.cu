@@ -66,8 +66,8 @@ extern "C" __global__ void __launch_bounds__(PAGERANK_THREADS, PAGERANK_BLOCKS)
         for (long long base = 0; base < n; base += thread_count()) {
             const long long v = base + lane_number() * warps + warp;
             const I begin = v < n ? indptr[v] : 0, end = v < n ? indptr[v + 1] : 0, length = end - begin;
-            double sum = length <= ALONE ? gathered(indices, weight, z, begin, end, 1) : 0;
-            for (unsigned int left = __ballot_sync(WARP, length > ALONE && length <= LONG); left != 0; left &= left - 1) {
+            double sum = length <= LANE_ROW ? gathered(indices, weight, z, begin, end, 1) : 0;
+            for (unsigned int left = __ballot_sync(WARP, length > LANE_ROW && length <= LONG); left != 0; left &= left - 1) {
                 const int owner = __ffs(left) - 1;
                 const I from = from_lane(begin, owner), to = from_lane(end, owner);
                 const double all = sum_of_warp(gathered(indices, weight, z, from + lane_number(), to, 32));

@@ -15,7 +15,7 @@ extern "C" __global__ void parents_pulled(const I* __restrict__ indptr, const J*
 
 // The same along the rows: every edge to the next level offers its beginning. parent is -1, the largest unsigned.
 struct Lead {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const J* indices;
     const int* level;
     I* parent;
@@ -27,8 +27,7 @@ struct Lead {
         from = has ? level[v] : -1;
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             const int l = from_lane(from, owner[j]);
             const I candidate = from_lane(u, owner[j]);
             if (!inside[j] || l < 0) continue;

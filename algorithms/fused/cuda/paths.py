@@ -27,56 +27,56 @@ from semiring.verbs.explanation import details, explained
 from semiring.verbs.registry import Declined
 
 from . import cycles, kernels, pruned_pull
-from .essential import SKEWED, edges_for
+from .essential import MIN_SKEW, edges_for
 from .layouts import CHUNK, Control, Entry, TreeControl
 from .out_of_core import FRONTIER, has_room, pinned
 
 STATE = "steps", "edges", "pulls", "thresholds", "saturated", "doublings", "crowded"
 """Fields of Control that `explain` shows."""
 
-CROWDED, SMALLEST_CROWD = 1 / 16, 1 << 15
+CROWD_SHARE, MIN_CROWD_ENTRIES = 1 / 16, 1 << 15
 """Entries of a deep step that are too many for it: so many for each vertex, and more than so many."""
 
 TREE_ROUNDS = 128
 """Rounds of a tree after which the rest of them are found as levels, which do not take a step for each."""
 
-DEEP_DEGREE, DEEP_WIDEST = 5, 512
-"""Average and largest degrees up to which a run begins deep, which is faster there: roads and grids."""
+DEEP_MEAN_DEGREE, DEEP_MAX_DEGREE = 5, 512
+"""Mean and largest degrees up to which a run begins deep, which is faster there: roads and grids."""
 
 CALM_EDGES = 4096
 """Edges of a wide step below which it is calm: many such in a row are the deep kernel's work."""
 
-DEEP_MEANS, WIDE_MEANS = 32.0, 0.75
+DEEP_DELTA_MEANS, WIDE_DELTA_MEANS = 32.0, 0.75
 """Mean weights in Δ, where none is given."""
 
-LARGE = 1 << 24
+MIN_NNZ_TO_WIDEN = 1 << 24
 """Entries of a graph with hubs from which Δ begins narrow. With one Δ, an R-MAT graph's edges are relaxed 2.4 times."""
 
-FEW, DOUBLINGS = 10, 11
-"""A narrow Δ doubles after each step of fewer than one of FEW edges, so many times at most."""
+STEPS_OF_ALL_EDGES, MAX_DOUBLINGS = 10, 11
+"""A narrow Δ doubles after a step of fewer edges than all by the first number, and at most so many times."""
 
-ROUNDS, DEEP_FEW, DEEP_MANY, WIDE_FEW = 12, 2048, 8192, 1 << 17
-"""The limits that `Schedule` calls rounds, few and many."""
+ROUNDS_PER_STEP, DEEP_MIN_ENTRIES, DEEP_MAX_ENTRIES, WIDE_MIN_EDGES = 12, 2048, 8192, 1 << 17
+"""The numbers that `Schedule` calls rounds, few and many."""
 
-FIRST_LOOK = 16
+FIRST_LOOK_STEPS = 16
 """Steps after which a run whose paths may gain by length takes turns with one that looks for improving cycles."""
 
-STEPS_A_VERTEX, FEWEST_STEPS = 8, 4096
+STEPS_PER_VERTEX, MIN_STEPS = 8, 4096
 """Steps after which a fixpoint is given up: so many for each vertex, and these. Where the laws hold it has fewer."""
 
 ASTRAY = "d is not a fixpoint of d = e_s ⊕ dA: a reached vertex hangs on no settled one"
 """The message of distances that have no tree."""
 
-COPIES_AN_ENTRY = 16
+COPIES_PER_ENTRY = 16
 """Vertices of all copies of a graph for each entry of their queue."""
-QUEUE_SHARE, SMALLEST_QUEUE = 1 / 4, 4096
+QUEUE_SHARE, MIN_QUEUE_ENTRIES = 1 / 4, 4096
 """Entries of a deep kernel's queue: so many for each vertex, and at least so many."""
 
 BEGUN: Fact[None] = Fact("compiling of what a run begins with is under way")
 """Facts are given by the semiring, and the dtype of distances."""
 
-RECORDING = 32
-"""Bytes a vertex that are left to a run where the records of the edges are on the device, too."""
+RUN_BYTES_PER_VERTEX = 32
+"""Bytes for each vertex that are left to a run where the records of the edges are on the device, too."""
 
 HOP_RECORDS: Fact[Array] = Fact("records of the edges")
 MEAN_LENGTH: Fact[float] = Fact("mean weight without its sign")
@@ -136,7 +136,7 @@ def by_nearest(A: CSR, source: int, s: Semiring, until: Until) -> Any:
 
 def deep(A: CSR) -> bool:
     """True if A has so many short rows that the number of steps is everything."""
-    return may_be_deep(A) and longest_row(A) <= DEEP_WIDEST
+    return may_be_deep(A) and longest_row(A) <= DEEP_MAX_DEGREE
 
 
 def begin_ahead(A: CSR, s: Semiring, dtype: np.dtype) -> None:
@@ -148,7 +148,7 @@ def begin_ahead(A: CSR, s: Semiring, dtype: np.dtype) -> None:
 
 def may_be_deep(A: CSR) -> bool:
     """True if `deep` is a matter of A's longest row."""
-    return narrow(A) and 0 < A.nnz <= DEEP_DEGREE * A.nrows
+    return narrow(A) and 0 < A.nnz <= DEEP_MEAN_DEGREE * A.nrows
 
 
 def narrow(A: CSR) -> bool:
@@ -165,20 +165,20 @@ def _buckets(A: CSR, delta: Any) -> Schedule:
     begin_ahead(A, MinPlus, A.dtype)
     typical = mean_length(A)
     if not deep(A):
-        return replace(wide_buckets(A, delta, typical), rounds=ROUNDS, deepens=narrow(A))
-    few, width = 0 if delta is not None else DEEP_FEW, width_of(A, delta, typical * DEEP_MEANS)
-    return Schedule("buckets", width, True, ROUNDS, few, DEEP_MANY, narrow(A))
+        return replace(wide_buckets(A, delta, typical), rounds=ROUNDS_PER_STEP, deepens=narrow(A))
+    few, width = 0 if delta is not None else DEEP_MIN_ENTRIES, width_of(A, delta, typical * DEEP_DELTA_MEANS)
+    return Schedule("buckets", width, True, ROUNDS_PER_STEP, few, DEEP_MAX_ENTRIES, narrow(A))
 
 
 def wide_buckets(A: Matrix, delta: Any, typical: float) -> Schedule:
     """Returns that schedule in wide steps, by Δ or None, and the typical length of an edge."""
-    width = width_of(A, delta, typical * WIDE_MEANS)
+    width = width_of(A, delta, typical * WIDE_DELTA_MEANS)
     if delta is not None:
         return Schedule("buckets", width)
     if gains_by_length(A, MinPlus) or not widens(A):
-        return Schedule("buckets", width, few=WIDE_FEW)
-    width, doublings = halved(width, DOUBLINGS)
-    return Schedule("buckets", width, few=A.nnz // FEW, doublings=doublings)
+        return Schedule("buckets", width, few=WIDE_MIN_EDGES)
+    width, doublings = halved(width, MAX_DOUBLINGS)
+    return Schedule("buckets", width, few=A.nnz // STEPS_OF_ALL_EDGES, doublings=doublings)
 
 
 def width_of(A: Matrix, delta: Any, suitable: float) -> Any:
@@ -189,7 +189,7 @@ def width_of(A: Matrix, delta: Any, suitable: float) -> Any:
 
 def widens(A: Matrix) -> bool:
     """True if A is so large, with such hubs, that one Δ goes along many edges before their ends are settled."""
-    return A.nnz >= LARGE and longest_row(A) * A.nrows >= SKEWED * A.nnz
+    return A.nnz >= MIN_NNZ_TO_WIDEN and longest_row(A) * A.nrows >= MIN_SKEW * A.nnz
 
 
 def halved(width: Any, times: int) -> tuple[Any, int]:
@@ -214,8 +214,8 @@ def solve(A: CSR, source: int, s: Semiring, until: Until, how: Schedule, gains: 
     if why := kernels.too_large(A):
         return why
     run = Run(A, s, how, source=source, limit=until.limit, target=until.target)
-    most = STEPS_A_VERTEX * A.nrows + FEWEST_STEPS
-    run.go_on(FIRST_LOOK if gains else most)
+    most = STEPS_PER_VERTEX * A.nrows + MIN_STEPS
+    run.go_on(FIRST_LOOK_STEPS if gains else most)
     if not run.done and gains:
         alike = Schedule("reachability", None, how.deep, deepens=how.deepens)
         reached, _ = fixpoint(A, s, alike, source=source, length=s.unit(A.dtype))
@@ -301,15 +301,15 @@ class Run:
     def _deep(self) -> tuple[Any, ...]:
         cp, A, k, how, n = cupy(), self.A, self.k, self.how, self.A.nrows
         capacity = max(
-            int(n * QUEUE_SHARE), n * self.copies // COPIES_AN_ENTRY, SMALLEST_QUEUE, -(-longest_row(A) // CHUNK)
+            int(n * QUEUE_SHARE), n * self.copies // COPIES_PER_ENTRY, MIN_QUEUE_ENTRIES, -(-longest_row(A) // CHUNK)
         )
         queues = [cp.empty(capacity * entry_bytes(self.dtype, self.index_type), np.uint8) for _ in range(2)]
         weights = (A.values, step_of(A, k.index)) if self.dtype.itemsize != 4 else (kernels.NULL, k.index(0))
         fixed = np.bool_(self.length is not None), self.zero if self.length is None else self.length
         matrix = A.indptr, hops(A, k), *weights, *fixed, np.int64(n), np.int32(self.copies)
-        few, many = (how.few, how.many) if how.deep or not how.few else (DEEP_FEW, DEEP_MANY)
+        few, many = (how.few, how.many) if how.deep or not how.few else (DEEP_MIN_ENTRIES, DEEP_MAX_ENTRIES)
         steering = self.one, self.width, *self.ends, np.int32(how.rounds), np.uint64(few), np.uint64(many)
-        crowd = np.int64(max(n * CROWDED, SMALLEST_CROWD) if self.copies == 1 else kernels.MOST_ENTRIES)
+        crowd = np.int64(max(n * CROWD_SHARE, MIN_CROWD_ENTRIES) if self.copies == 1 else kernels.MAX_ENTRIES)
         return self.control, *matrix, self.d, self.active, *queues, np.uint64(capacity), *steering, crowd
 
     def _wide(self) -> tuple[Any, ...]:
@@ -317,7 +317,7 @@ class Run:
         lists = [cp.empty(n, self.index_type) for _ in range(2)]
         weights = (A.values, step_of(A, k.index)) if self.length is None else (cp.full(1, self.length), k.index(0))
         rows = A.indptr, A.indices, *weights, np.int64(n)
-        few = np.uint64(WIDE_FEW if how.deep and how.few else how.few)
+        few = np.uint64(WIDE_MIN_EDGES if how.deep and how.few else how.few)
         tint = kernels.NULL if self.colour is None else self.colour
         notes = (kernels.NULL,) * 2 if self.noted is None else (self.noted, self.when)
         calm = np.uint64(CALM_EDGES if how.deep or how.deepens else 0)
@@ -330,13 +330,8 @@ class Run:
         known = Control.read(self.state, *STATE) | {"done": int(self.done)}
         known["crowded"] |= len(self.ran) > 1
         if explained():
-            details(
-                kernel=", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"]),
-                schedule=how.name,
-                delta=how.width,
-                direction="push",
-                **known,
-            )
+            kernel = ", then ".join(self.ran if len(self.ran) < 4 else [*self.ran[:2], "in turns"])
+            details(kernel=kernel, schedule=how.name, delta=how.width, direction="push", **known)
         return known
 
 
@@ -344,8 +339,8 @@ class Stepped(Run):
     """A run by the wide kernel for min-plus without negative weights, from a source, or on from distances."""
 
     def __init__(self, A: CSR, d: Array | None = None, source: int = -1) -> None:
-        width = width_of(A, None, mean_length(A) * WIDE_MEANS)
-        super().__init__(A, MinPlus, Schedule("buckets", width, few=WIDE_FEW), source=max(source, 0))
+        width = width_of(A, None, mean_length(A) * WIDE_DELTA_MEANS)
+        super().__init__(A, MinPlus, Schedule("buckets", width, few=WIDE_MIN_EDGES), source=max(source, 0))
         if d is not None:
             self.d, n = d, np.int64(A.nrows)
             arguments = self.control, n, d, self.active, np.int64(-1), self.one, self.one
@@ -399,7 +394,7 @@ def hops(A: CSR, k: kernels.Kernels) -> Array:
 
     def make() -> Array:
         words = np.dtype(np.uint32)
-        inside = has_room(A, RECORDING, 16)
+        inside = has_room(A, RUN_BYTES_PER_VERTEX, 16)
         made = cupy().empty(4 * A.nnz, words) if inside else pinned(f"records of {A!r}", 4 * A.nnz, words, A.place)
         weights = (A.values, step_of(A, k.index)) if A.dtype.itemsize == 4 else (kernels.NULL, k.index(0))
         k.plain("record", A.nnz, (A.indptr, A.indices, *weights, np.int64(A.nnz), made))
@@ -411,6 +406,11 @@ def hops(A: CSR, k: kernels.Kernels) -> Array:
 def step_of(A: Any, index: Any) -> Any:
     """Returns the elements between values: 0 where all are one."""
     return index(A.values.strides[0] // A.dtype.itemsize)
+
+
+def graph_of(A: Any, k: kernels.Kernels) -> tuple[Any, ...]:
+    """Returns a matrix as kernels take a Graph: indptr, indices, values and the step between these."""
+    return A.indptr, A.indices, A.values, step_of(A, k.index)
 
 
 def entry_bytes(dtype: np.dtype, index_dtype: np.dtype) -> int:
@@ -429,10 +429,8 @@ def tree(A: CSR, d: Array, source: int, s: Semiring) -> Any:
     parent, offered = cp.empty(n, index_type), cp.empty(n, index_type)
     k.plain("start_tree", n, (control, np.int64(n), parent))
     lists = [cp.empty(n, index_type) for _ in range(2)]
-    rows = E.indptr, E.indices, E.values, step_of(E, k.index)
-    ordered = np.bool_(not gains_by_length(A, s))
-    sizes = k.index(n), k.index(E.nnz)
-    arguments = (control, *rows, *sizes, d, k.index(source), ordered, parent, offered, *lists)
+    ordered, sizes = np.bool_(not gains_by_length(A, s)), (k.index(n), k.index(E.nnz))
+    arguments = (control, *graph_of(E, k), *sizes, d, k.index(source), ordered, parent, offered, *lists)
     state = k.stepwise("tree", n + E.nnz, arguments, control, TREE_ROUNDS if narrow(A) else None)()
     if not state[0] >> np.uint64(32):
         settle_by_hops(E, d, source, s, parent)

@@ -8,10 +8,13 @@
 // Other files have the rules: what is asked of a row or an edge, and what is done then. `deal_edges` and `deal_all_edges`
 // deal edges out to a Work, `first_in_row` looks through rows, `list_with_degrees` and `append` make lists.
 
+// for (int j = 0; j < COUNT; ++j), unrolled: what a lane does for each of several things, whose loads then overlap.
+#define UNROLLED(j, COUNT) _Pragma("unroll") for (int j = 0; j < (COUNT); ++j)
+
 constexpr unsigned int WARP = 0xffffffffu;
 // Vertices that a thread looks at for each place in a list that its block asks for; entries of a row that it looks
 // through before its warp helps.
-[[maybe_unused]] constexpr int LOOKED_AT = 4, ALONE = 8;
+[[maybe_unused]] constexpr int VERTICES_PER_THREAD = 4, LANE_ROW = 8;
 
 __device__ __forceinline__ long long thread_number() { return blockIdx.x * (long long)blockDim.x + threadIdx.x; }
 __device__ __forceinline__ long long thread_count() { return gridDim.x * (long long)blockDim.x; }
@@ -80,21 +83,22 @@ template <class V> __device__ __forceinline__ V sum_up_to_lane(V value) {
     return value;
 }
 
-// The sum of what the lanes of a warp have, in all of them.
-template <class V> __device__ __forceinline__ V sum_of_warp(V value) {
+// Folds what LANES neighbouring lanes of a warp have by an operator; all of them get the result.
+template <int LANES = 32, class V, class Op> __device__ __forceinline__ V fold_lanes(V value, const Op& op) {
 #pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(WARP, value, distance);
+    for (int distance = LANES / 2; distance > 0; distance /= 2) value = op(value, __shfl_xor_sync(WARP, value, distance));
     return value;
 }
 
-// The least of what the lanes of a warp have, in all of them.
-__device__ __forceinline__ unsigned long long least_of_warp(unsigned long long value) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-        const unsigned long long there = __shfl_xor_sync(WARP, value, distance);
-        if (there < value) value = there;
-    }
-    return value;
+// The sum of what the lanes of a warp have, the least of it, and its bits, in all of the lanes.
+template <class V> __device__ __forceinline__ V sum_of_warp(V value) {
+    return fold_lanes(value, [](V a, V b) { return a + b; });
+}
+template <class V> __device__ __forceinline__ V least_of_warp(V value) {
+    return fold_lanes(value, [](V a, V b) { return b < a ? b : a; });
+}
+template <int LANES = 32, class V> __device__ __forceinline__ V bits_of_lanes(V value) {
+    return fold_lanes<LANES>(value, [](V a, V b) { return a | b; });
 }
 
 // The last f of 0 … count - 1 with key(f) <= value, of ascending keys; the first is. A warp looks at 32 places at once.
@@ -132,7 +136,7 @@ __device__ __forceinline__ I place_of(const I* indptr, const Columns& columns, I
 template <class Work>
 __device__ __forceinline__ void deal_part(const I* rows, const I* offsets, I count, I total, const I* indptr, I first,
                                           long long at, long long last, Work& work) {
-    constexpr int AT_ONCE = Work::AT_ONCE;
+    constexpr int PER_LANE = Work::PER_LANE;
     const int lane = lane_number();
     for (; at < last; first += 32) {
         const bool has = lane < count - first;
@@ -146,12 +150,11 @@ __device__ __forceinline__ void deal_part(const I* rows, const I* offsets, I cou
         const I shift = rows == nullptr ? 0 : indptr[v] - offset;
         work.row(v, has && end > begin);
         const long long stop = window_end < last ? (long long)window_end : last;
-        for (; at < stop; at += 32 * AT_ONCE) {
-            int owner[AT_ONCE];
-            I place[AT_ONCE];
-            bool inside[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+        for (; at < stop; at += 32 * PER_LANE) {
+            int owner[PER_LANE];
+            I place[PER_LANE];
+            bool inside[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 const long long edge = at + 32 * j + lane;
                 inside[j] = edge < stop;
                 int low = 0;
@@ -179,6 +182,13 @@ __device__ __forceinline__ void deal_edges(const I* rows, const I* offsets, I co
     if (at >= last) return;
     const auto offset = [=](I f) { return (long long)offsets[f]; };
     deal_part(rows, offsets, count, total, indptr, last_at_most(offset, count, at), at, last, work);
+}
+
+// The edges of rows that `list_with_degrees` has listed.  listed: what its counter holds.
+template <class Work>
+__device__ __forceinline__ void deal_listed(const I* rows, const I* offsets, unsigned long long listed, const I* indptr,
+                                            Work& work) {
+    if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, work);
 }
 
 // Steps from `lowest` to `highest`, each an edge or a row, to all warps: the same number each, for a matrix may have more
@@ -239,23 +249,35 @@ __device__ __forceinline__ Places reserve(unsigned int wanted, unsigned int weig
 
 // List the vertices that have a degree among PER_LANE of each thread of a block, with the running sum of the degrees. All of
 // the block take part.
-template <int AT_ONCE, class Vertex>
-__device__ __forceinline__ void list_with_degrees(const I (&degree)[AT_ONCE], const Vertex& vertex, I* rows, I* offsets,
+template <int PER_LANE, class Vertex>
+__device__ __forceinline__ void list_with_degrees(const I (&degree)[PER_LANE], const Vertex& vertex, I* rows, I* offsets,
                                                   unsigned long long* counter) {
     unsigned int wanted = 0, weight = 0;
-#pragma unroll
-    for (int j = 0; j < AT_ONCE; ++j) {
+    UNROLLED(j, PER_LANE) {
         wanted += degree[j] > 0;
         weight += (unsigned int)degree[j];
     }
     if (!__syncthreads_or(wanted > 0)) return;
     Places place = reserve(wanted, weight, counter);
-#pragma unroll
-    for (int j = 0; j < AT_ONCE; ++j) {
+    UNROLLED(j, PER_LANE) {
         if (degree[j] == 0) continue;
         rows[place.first] = (I)vertex(j);
         offsets[place.first++] = (I)place.weight;
         place.weight += (unsigned int)degree[j];
+    }
+}
+
+// List the vertices 0 … n - 1 that degree_of(v) says have a degree, with the running sum of the degrees. It is asked for
+// all of a block's vertices, also beyond n.
+template <class Degree>
+__device__ __forceinline__ void list_vertices(long long n, const Degree& degree_of, I* rows, I* offsets,
+                                              unsigned long long* counter) {
+    const long long tile = (long long)blockDim.x * VERTICES_PER_THREAD;
+    for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+        const auto vertex = [=](int j) { return base + j * blockDim.x + threadIdx.x; };
+        I degree[VERTICES_PER_THREAD];
+        UNROLLED(j, VERTICES_PER_THREAD) degree[j] = degree_of(vertex(j));
+        list_with_degrees(degree, vertex, rows, offsets, counter);
     }
 }
 
@@ -266,32 +288,29 @@ __device__ __forceinline__ unsigned long long places_for(unsigned int count, uns
     return from_lane(base, 0);
 }
 
-// Likewise for the marked things of the lanes: put(j, place) for each.
-template <int AT_ONCE, class Put>
-__device__ __forceinline__ void append(const bool (&marked)[AT_ONCE], unsigned long long* counter, const Put& put) {
-    unsigned int all[AT_ONCE], count = 0;
-#pragma unroll
-    for (int j = 0; j < AT_ONCE; ++j) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
+// Take places likewise for the marked things of the lanes, and call put(j, place) for each.
+template <int PER_LANE, class Put>
+__device__ __forceinline__ void append(const bool (&marked)[PER_LANE], unsigned long long* counter, const Put& put) {
+    unsigned int all[PER_LANE], count = 0;
+    UNROLLED(j, PER_LANE) count += __popc(all[j] = __ballot_sync(WARP, marked[j]));
     if (count == 0) return;
     unsigned long long base = places_for(count, counter);
-#pragma unroll
-    for (int j = 0; j < AT_ONCE; ++j) {
+    UNROLLED(j, PER_LANE) {
         if (marked[j]) put(j, base + __popc(all[j] & lanes_below()));
         base += __popc(all[j]);
     }
 }
 
 // visit(owner, bit, number, inside) for the bits of a warp's words: the lane that has the word, which bit, how many are
-// before it. Each lane has every 32nd, AT_ONCE together. All of the warp take part.
-template <int AT_ONCE, class Visit> __device__ __forceinline__ void each_bit(unsigned int bits, const Visit& visit) {
+// before it. Each lane has every 32nd, PER_LANE together. All of the warp take part.
+template <int PER_LANE, class Visit> __device__ __forceinline__ void each_bit(unsigned int bits, const Visit& visit) {
     const unsigned int upto = sum_up_to_lane((unsigned int)__popc(bits));
     const unsigned int total = from_lane(upto, 31), before = upto - __popc(bits);
-    for (unsigned int at = 0; at < total; at += 32 * AT_ONCE) {
-        int owner[AT_ONCE], bit[AT_ONCE];
-        unsigned int number[AT_ONCE];
-        bool inside[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+    for (unsigned int at = 0; at < total; at += 32 * PER_LANE) {
+        int owner[PER_LANE], bit[PER_LANE];
+        unsigned int number[PER_LANE];
+        bool inside[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             number[j] = at + 32 * j + lane_number();
             inside[j] = number[j] < total;
             int low = 0;
@@ -340,7 +359,7 @@ __device__ __forceinline__ I first_in_row(const I* indptr, const J* indices, I v
     if (asks) {
         e = indptr[v];
         end = indptr[v + 1];
-        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone && found < 0; ++e)
+        for (const I alone = end - e < LANE_ROW ? end : e + LANE_ROW; e < alone && found < 0; ++e)
             if (holds(v, indices[e])) found = e;
     }
     return first_by_warp(indices, v, e, end, found, holds);

@@ -22,24 +22,24 @@ from .out_of_core import FRONTIER, beyond, columns_in_pieces, left_for_blocks, r
 
 ONE_PULL = "one pull"
 
-LEAST_DEGREE = 4
-"""Entries a vertex below which an in-edge is hardly ever left out."""
-SAMPLES = 4096
-SPREAD = 4
+MIN_DEGREE = 4
+"""Mean degree below which an in-edge is hardly ever left out."""
+SAMPLED_WEIGHTS = 4096
+MIN_WEIGHT_SPREAD = 4
 """Times the lightest tenth of the weights that the heaviest tenth must be: else two light edges are hardly shorter."""
-VECTORS = 32
-"""Bytes a vertex of what the lightest edges are made with, and of what is kept of each vertex."""
+VECTOR_BYTES = 32
+"""Bytes for each vertex of what the lightest edges are made with, and of what is kept of it."""
 ENTRY_BYTES = 16
 """Bytes for an edge on the device: half of it for the edge, half left to searches."""
-MOST_LIGHT, PARTS = 32, (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
+MAX_LIGHT, ROOM_PARTS = 32, (1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 LISTED_BYTES, LISTED_SHARE = 12, 8
 """Bytes of an edge that was pulled, and how many edges there are for each that may be."""
 READ_BYTES = 128
 """Bytes that a vertex reads at least."""
-PASSES = 1.5
-"""Number of times that a search by frontiers reads the bytes that are not on the GPU, about."""
-FEW, MOST_STEPS = 1 << 10, 16
-"""Edges whose expansion begins a search, before there are bounds, and steps of it."""
+FRONTIER_PASSES = 1.5
+"""Times that an expanded edge is read where a frontier's rows are read, about."""
+FIRST_EDGES, MAX_FIRST_STEPS = 1 << 10, 16
+"""Edges whose expansion begins a search, before there are bounds, and its steps at most."""
 LISTED, FOUND, READ, IMPROVED, SATURATED = map(PullControl.word, ("listed", "found", "read", "improved", "saturated"))
 
 
@@ -70,17 +70,17 @@ def least_traffic(predicted: dict[str, int]) -> str:
 
 def may_prune(A: CSR, weights: np.ndarray) -> bool:
     """True if a pull may leave most in-edges out, by a sample of the weights."""
-    if A.nnz < LEAST_DEGREE * A.nrows or weights.size == 0:
+    if A.nnz < MIN_DEGREE * A.nrows or weights.size == 0:
         return False
     low, high = np.quantile(weights, (0.1, 0.9))
-    return bool(high >= SPREAD * max(low, 0))
+    return bool(high >= MIN_WEIGHT_SPREAD * max(low, 0))
 
 
 def most_light(lengths: Array, budget: int) -> int:
     """Returns how many in-edges of each vertex a graph of so many edges has, at most."""
     xp: Any = cupy()
     most = 0
-    while most < MOST_LIGHT and int(xp.minimum(lengths, most + 1).sum(dtype=np.int64)) <= budget:
+    while most < MAX_LIGHT and int(xp.minimum(lengths, most + 1).sum(dtype=np.int64)) <= budget:
         most += 1
     return most
 
@@ -97,12 +97,12 @@ def sorted_in_edges(A: CSR) -> Sorted | None:
 
     def make() -> Sorted | None:
         weights: Any = A.values
-        if not may_prune(A, weights[:: max(A.nnz // SAMPLES, 1)].get()):
+        if not may_prune(A, weights[:: max(A.nnz // SAMPLED_WEIGHTS, 1)].get()):
             return None
         found: Any = None
         with suppress(MemoryError):
             found = columns_in_pieces(A, by_weight=True)
-        for part in PARTS if found is not None else ():
+        for part in ROOM_PARTS if found is not None else ():
             with suppress(MemoryError):
                 return _with_lightest(A, found.indptr, found.pairs, part)
         return None
@@ -113,7 +113,7 @@ def sorted_in_edges(A: CSR) -> Sorted | None:
 def _with_lightest(A: CSR, starts: Array, pairs: Array, part: float) -> Sorted | None:
     """Copies the lightest edges to a part of the room that is left, one in `part`."""
     cp, n = cupy(), A.nrows
-    most = most_light(cp.diff(starts), int(room(A, VECTORS) / (ENTRY_BYTES * part)))
+    most = most_light(cp.diff(starts), int(room(A, VECTOR_BYTES) / (ENTRY_BYTES * part)))
     if most == 0:
         return None
     k = kernels.path("pruned_pull", MinPlus, A.dtype, types_of(A))
@@ -140,7 +140,7 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
     goes on from distances.
     """
     first, crossing = start(A), A.nbytes - A.resident
-    while not first.done and first.steps < MOST_STEPS and first.edges <= FEW:
+    while not first.done and first.steps < MAX_FIRST_STEPS and first.edges <= FIRST_EDGES:
         first.go_on(first.steps + 1)
     if first.done:
         return first.answer()
@@ -151,7 +151,7 @@ def pulled(A: CSR, P: Sorted, start: Any, bounded: Any) -> Any:
     control, listed = cp.zeros(PullControl.words, np.uint64), cp.empty(n, A.indices.dtype)
     k.plain("list_readers", n, (control, P.next, run.d, P.lowest, np.int64(n), listed))
     readers = int(control[LISTED])
-    predicted = {ONE_PULL: READ_BYTES * readers, FRONTIER: int(PASSES * crossing)}
+    predicted = {ONE_PULL: READ_BYTES * readers, FRONTIER: int(FRONTIER_PASSES * crossing)}
     plan = least_traffic(predicted)
     state = np.zeros(PullControl.words, np.uint64)
     capacity = min(A.nnz // LISTED_SHARE + n, room_for_blocks(A) // 2 // LISTED_BYTES)

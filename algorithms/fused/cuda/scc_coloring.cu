@@ -11,7 +11,7 @@ __device__ __forceinline__ unsigned long long drawn(I v, unsigned int round) {
 // In the place of a part: within a chain.
 constexpr unsigned long long CHAIN = ~0ull;
 // Vertices that are left from which on chains are looked for.
-constexpr long long CHAINS_FROM = 128;
+constexpr long long MIN_FOR_CHAINS = 128;
 
 // Copy those of a list (or of 0, 1, …, where it is null) that are alive, and in no chain, to another. Callers share it:
 // with a copy in each the compiler takes a sixth longer, and spills more.
@@ -45,7 +45,7 @@ __device__ __forceinline__ unsigned long long least_colour(const I* indptr, cons
 template <class Counts>
 __device__ __forceinline__ I only_in_row(const I* indptr, const J* indices, I v, const Counts& counts) {
     const I begin = indptr[v], end = indptr[v + 1];
-    if (end - begin > ALONE) return -2;
+    if (end - begin > LANE_ROW) return -2;
     I found = -1;
     for (I e = begin; e < end; ++e) {
         const I u = indices[e];
@@ -173,7 +173,7 @@ extern "C" __global__ void __launch_bounds__(SCC_COLORING_THREADS, SCC_COLORING_
         grid_barrier(&control->arrived);
         const long long left = (long long)(now(control->queue + 2) & 0xffffffffu);
         if (thread_number() == 0) control->left_to_colour = left;
-        if (left >= CHAINS_FROM)
+        if (left >= MIN_FOR_CHAINS)
             take_chains(control, indptr, indices, in_indptr, in_indices, other, left, (I)pivot,
                         [=](I v, I u) { return u != v && now(label + u) < 0 && part[u] == part[v]; }, label, part, leading,
                         led_to, forward, backward);

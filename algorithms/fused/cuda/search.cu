@@ -13,20 +13,17 @@
 // The choice is Beamer's [1].  [1] S. Beamer, K. Asanović, D. Patterson, Direction-optimizing BFS, SC 2012.
 
 struct Mark {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const J* indices;
     int *level, next;
 
     __device__ __forceinline__ void row(I, bool) {}
     __device__ __forceinline__ void edges(const int*, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        int seen[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = level[x[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
+        I x[PER_LANE];
+        int seen[PER_LANE];
+        UNROLLED(j, PER_LANE) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+        UNROLLED(j, PER_LANE) seen[j] = level[x[j]];
+        UNROLLED(j, PER_LANE)
             if (inside[j] && seen[j] == -1) level[x[j]] = next;
     }
 };
@@ -34,19 +31,13 @@ struct Mark {
 // List the vertices of level k, and note in bits which are visited.
 __device__ __forceinline__ void list_level(const I* indptr, long long n, const int* level, int k, unsigned int* visited,
                                            I* rows, I* offsets, unsigned long long* counter) {
-    const long long tile = (long long)blockDim.x * LOOKED_AT;
-    for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
-        I degree[LOOKED_AT];
-#pragma unroll
-        for (int j = 0; j < LOOKED_AT; ++j) {
-            const long long v = base + j * blockDim.x + threadIdx.x;
-            const int l = v < n ? level[v] : -1;
-            const unsigned int bits = __ballot_sync(WARP, l >= 0);
-            if (lane_number() == 0 && v < n && visited != nullptr) visited[v / 32] = bits;
-            degree[j] = l == k ? indptr[v + 1] - indptr[v] : 0;
-        }
-        list_with_degrees(degree, [=](int j) { return base + j * blockDim.x + threadIdx.x; }, rows, offsets, counter);
-    }
+    const auto degree_of = [=](long long v) {
+        const int l = v < n ? level[v] : -1;
+        const unsigned int bits = __ballot_sync(WARP, l >= 0);
+        if (lane_number() == 0 && v < n && visited != nullptr) visited[v / 32] = bits;
+        return l == k ? indptr[v + 1] - indptr[v] : 0;
+    };
+    list_vertices(n, degree_of, rows, offsets, counter);
 }
 
 __device__ __forceinline__ bool is_visited(const unsigned int* visited, I u) {
@@ -102,14 +93,14 @@ extern "C" __global__ void __launch_bounds__(SEARCH_THREADS, SEARCH_BLOCKS)
             list_level(indptr, n, level, k, visited, rows, offsets, control->queue + step % 3);
             grid_barrier(&control->arrived);
             const unsigned long long listed = now(control->queue + step % 3);
-            const unsigned long long count = listed & 0xffffffffu, edges = listed >> 32;
-            done = count == 0;
+            const unsigned long long edges = listed >> 32;
+            done = listed == 0;
             if (done) break;
             unexplored -= edges;
             pulling = choice == PULL || (choice == BY_RULE && edges * alpha > (double)(unexplored + edges));
             if (!pulling) {
                 Mark mark{indices, level, k + 1};
-                if (edges > 0) deal_edges(rows, offsets, (I)count, (I)edges, indptr, mark);
+                deal_listed(rows, offsets, listed, indptr, mark);
                 grid_barrier(&control->arrived);
                 continue;
             }

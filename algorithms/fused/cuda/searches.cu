@@ -27,14 +27,15 @@
 
 using Word = unsigned long long;
 
-constexpr int HELD = 1024;                            // pieces that a block gathers
-constexpr int SAMPLED = 1024;                         // edges that tell how far the searches are
-constexpr int BEHIND = SAMPLED / 64, EARLY = SAMPLED / 4;  // fewer of them come from the frontier, and from what was seen
-constexpr int OFFERED = 8;                            // edges are offered if there are more than one in so many vertices
-constexpr int FEW_PIECES = 1 << 13;                   // up to which a warp looks at one
-constexpr int BESIDE = 1024 / SEARCHES_THREADS;       // vertices to pull that a thread looks at, before it looks for any
-constexpr int PASSED = 4;                             // vertices that a thread looks at in other passes over all
-constexpr long long ALL_WORDS = -1;                   // of a frontier without a list
+constexpr int HELD_PIECES = 1024;                        // that a block gathers
+constexpr int SAMPLED_EDGES = 1024;                      // that tell how far the searches are
+// A search is behind if fewer edges of the sample come from its frontier, and from what it has seen.
+constexpr int BEHIND_EDGES = SAMPLED_EDGES / 64, EARLY_EDGES = SAMPLED_EDGES / 4;
+constexpr int OFFER_FACTOR = 8;                          // edges are offered if there are more than one in so many vertices
+constexpr int MAX_WARP_PIECES = 1 << 13;                 // up to which a warp looks at one
+constexpr int PULLS_PER_THREAD = 1024 / SEARCHES_THREADS;  // vertices that a thread looks at, before it looks for any
+constexpr int VERTICES_PER_LANE = 4;                     // in other passes over all
+constexpr long long ALL_WORDS = -1;                      // of a frontier without a list
 
 // Where a frontier is: in words and in a list, in words alone, or it is what the last plane has more.
 constexpr unsigned long long LISTED = 0, UNLISTED = 1, IN_PLANES = 2;
@@ -48,8 +49,8 @@ struct Row {
 // A block gathers this in a step.
 struct Gathered {
     union {
-        RowPiece held[HELD];                     // of a push
-        Row rows[SEARCHES_THREADS * BESIDE];  // of a pull, so many for each warp
+        RowPiece held[HELD_PIECES];                     // of a push
+        Row rows[SEARCHES_THREADS * PULLS_PER_THREAD];  // of a pull, so many for each warp
     };
     unsigned int count, edges, found;
     Word live;
@@ -73,20 +74,20 @@ struct List {
     __device__ __forceinline__ void add_where(bool wanted, const RowPiece& row, Gathered& block, bool all) const {
         const unsigned int some = __ballot_sync(WARP, wanted);
         if (some == 0) return;
-        if (!all && from_lane(*(volatile unsigned int*)&block.count, 0) > HELD) return;
-        const bool one = wanted && row.length <= CUT;
+        if (!all && from_lane(*(volatile unsigned int*)&block.count, 0) > HELD_PIECES) return;
+        const bool one = wanted && row.length <= PIECE;
         const unsigned int ones = __ballot_sync(WARP, one);
         unsigned int base = 0;
         if (lane_number() == 0 && ones != 0) base = atomicAdd(&block.count, (unsigned int)__popc(ones));
         base = from_lane(base, 0) + __popc(ones & lanes_below());
-        if (one && base < HELD) block.held[base] = row;
-        const unsigned int over = __ballot_sync(WARP, one && base >= HELD);
+        if (one && base < HELD_PIECES) block.held[base] = row;
+        const unsigned int over = __ballot_sync(WARP, one && base >= HELD_PIECES);
         if (all && over != 0) {
             const unsigned long long at = (places_for(__popc(over), counter) & 0xffffffffu) + __popc(over & lanes_below());
-            if (one && base >= HELD) pieces[at] = row;
+            if (one && base >= HELD_PIECES) pieces[at] = row;
         }
         if ((some & ~ones) == 0) return;
-        const unsigned int pieces_of = wanted && !one ? (unsigned int)(row.length - 1) / CUT + 1 : 0;
+        const unsigned int pieces_of = wanted && !one ? (unsigned int)(row.length - 1) / PIECE + 1 : 0;
         const unsigned int upto = sum_up_to_lane(pieces_of);
         unsigned long long first = 0;
         if (lane_number() == 31) first = atomicAdd(counter, (unsigned long long)upto);
@@ -94,10 +95,9 @@ struct List {
         for (unsigned int left = some & ~ones; left != 0; left &= left - 1) {
             const int owner = __ffs(left) - 1;
             const I vertex = from_lane(row.vertex, owner), start = from_lane(row.start, owner);
-            const I length = from_lane(row.length, owner), count = (length - 1) / CUT + 1;
+            const I length = from_lane(row.length, owner), count = (length - 1) / PIECE + 1;
             const unsigned long long at = from_lane(first, owner);
-            for (I i = lane_number(); i < count; i += 32)
-                pieces[at + i] = {vertex, start + i * CUT, length - i * CUT < CUT ? length - i * CUT : CUT};
+            for (I i = lane_number(); i < count; i += 32) pieces[at + i] = piece_of<PIECE>(vertex, start, length, i);
         }
     }
 };
@@ -106,25 +106,22 @@ struct List {
 __device__ __forceinline__ void hand_over(Gathered& block, const List& list, unsigned int edges, unsigned int found,
                                           Word live, unsigned long long* found_by_all, Word* live_of_all,
                                           unsigned int* unlisted) {
-#pragma unroll
-    for (int distance = 16; distance > 0; distance /= 2) {
-        edges += __shfl_xor_sync(WARP, edges, distance);
-        found += __shfl_xor_sync(WARP, found, distance);
-        live |= __shfl_xor_sync(WARP, live, distance);
-    }
+    edges = sum_of_warp(edges);
+    found = sum_of_warp(found);
+    live = bits_of_lanes(live);
     if (lane_number() == 0) {
         if (edges > 0) atomicAdd(&block.edges, edges);
         if (found > 0) atomicAdd(&block.found, found);
         if (live != 0) atomicOr(&block.live, live);
     }
     __syncthreads();
-    const unsigned int kept = block.count < HELD ? block.count : HELD;
+    const unsigned int kept = block.count < HELD_PIECES ? block.count : HELD_PIECES;
     if (threadIdx.x == 0) {
         const unsigned long long sum = (unsigned long long)block.edges << 32 | kept;
         if (sum != 0) block.base = (unsigned int)atomicAdd(list.counter, sum);
         if (block.found > 0) atomicAdd(found_by_all, (unsigned long long)block.found);
         if (block.live != 0) atomicOr(live_of_all, block.live);
-        if (unlisted != nullptr && block.count > HELD) *unlisted = 1;
+        if (unlisted != nullptr && block.count > HELD_PIECES) *unlisted = 1;
     }
     __syncthreads();
     for (unsigned int i = threadIdx.x; i < kept; i += blockDim.x) list.pieces[block.base + i] = block.held[i];
@@ -136,7 +133,7 @@ __device__ __forceinline__ void place_sources(SearchesControl* control, const I*
     for (int j = (int)(thread_number() / 32); j < searches; j += (int)(thread_count() / 32)) {
         const long long s = control->sources[j];
         const Word bit = (Word)1 << j;
-        const I start = indptr[s], length = indptr[s + 1] - start, count = (length + CUT - 1) / CUT;
+        const I start = indptr[s], length = indptr[s + 1] - start, count = (length + PIECE - 1) / PIECE;
         bool lists = false;
         unsigned long long at = 0;
         if (lane_number() == 0) {
@@ -148,13 +145,12 @@ __device__ __forceinline__ void place_sources(SearchesControl* control, const I*
         }
         if (!from_lane(lists, 0)) continue;
         at = from_lane(at, 0) & 0xffffffffu;
-        for (I i = lane_number(); i < count; i += 32)
-            pieces[at + i] = {(I)s, start + i * CUT, length - i * CUT < CUT ? length - i * CUT : CUT};
+        for (I i = lane_number(); i < count; i += 32) pieces[at + i] = piece_of<PIECE>((I)s, start, length, i);
     }
 }
 
-// The numbers of PASSED vertices of each lane, one warp's side by side; the warps of the grid take turns.
-__device__ __forceinline__ long long first_passed() { return (thread_number() - lane_number()) * PASSED + lane_number(); }
+// The numbers of VERTICES_PER_LANE vertices of each lane, one warp's side by side; the warps of the grid take turns.
+__device__ __forceinline__ long long first_passed() { return (thread_number() - lane_number()) * VERTICES_PER_LANE + lane_number(); }
 
 // A frontier of all vertices: words, but for what they had before, if there is such.
 struct Frontier {
@@ -167,16 +163,14 @@ struct Frontier {
 __device__ __noinline__ unsigned int list_found(const I* indptr, long long n, const Frontier& frontier, Word searches,
                                                 Word* kept, Word* copy, const List& list, Gathered& block) {
     unsigned int edges = 0;
-    for (long long first = first_passed(); first - lane_number() < n; first += thread_count() * PASSED) {
-        Word word[PASSED], had[PASSED];
-#pragma unroll
-        for (int i = 0; i < PASSED; ++i) {
+    for (long long first = first_passed(); first - lane_number() < n; first += thread_count() * VERTICES_PER_LANE) {
+        Word word[VERTICES_PER_LANE], had[VERTICES_PER_LANE];
+        UNROLLED(i, VERTICES_PER_LANE) {
             const long long v = first + 32 * i;
             word[i] = v < n ? frontier.words[v] : 0;
             had[i] = v < n && frontier.had != nullptr ? frontier.had[v] : 0;
         }
-#pragma unroll
-        for (int i = 0; i < PASSED; ++i) {
+        UNROLLED(i, VERTICES_PER_LANE) {
             const long long v = first + 32 * i;
             if (copy != nullptr && v < n) copy[v] = word[i];
             word[i] &= ~had[i];
@@ -282,16 +276,14 @@ __device__ __noinline__ void offer_pieces(const RowPiece* pieces, long long coun
 // Finds what vertices have been offered that is new. A plane that was zeros gets what it lacks.
 __device__ __noinline__ Found look_at_offers() {
     Found own{0, 0, 0};
-    for (long long first = first_passed(); first - lane_number() < s.n; first += thread_count() * PASSED) {
-        Word fresh[PASSED], had[PASSED];
-#pragma unroll
-        for (int i = 0; i < PASSED; ++i) {
+    for (long long first = first_passed(); first - lane_number() < s.n; first += thread_count() * VERTICES_PER_LANE) {
+        Word fresh[VERTICES_PER_LANE], had[VERTICES_PER_LANE];
+        UNROLLED(i, VERTICES_PER_LANE) {
             const long long v = first + 32 * i;
             fresh[i] = v < s.n ? global(s.fresh)[v] : 0;
             had[i] = v < s.n ? global(s.seen)[v] : 0;
         }
-#pragma unroll
-        for (int i = 0; i < PASSED; ++i) {
+        UNROLLED(i, VERTICES_PER_LANE) {
             const long long v = first + 32 * i;
             const Word found = fresh[i] & ~had[i];
             if ((had[i] & ~fresh[i]) != 0) global(s.fresh)[v] = had[i] | found;
@@ -307,15 +299,13 @@ __device__ __noinline__ Found look_at_offers() {
 __device__ __noinline__ Word searches_behind(SearchesControl* control, int here, const Frontier& frontier,
                                              const Word* visited, const J* in_indices, long long nnz, Word live) {
     unsigned int* const hits = control->hits[here];
-    for (int i = (int)thread_number(); i < SAMPLED; i += (int)thread_count()) {
-        const I u = in_indices[(long long)((double)nnz / SAMPLED * i)];
+    for (int i = (int)thread_number(); i < SAMPLED_EDGES; i += (int)thread_count()) {
+        const I u = in_indices[(long long)((double)nnz / SAMPLED_EDGES * i)];
         const Word word[2] = {frontier[u], visited[u]};
-#pragma unroll
-        for (int part = 0; part < 4; ++part) {  // lane j counts searches j and j + 32
+        UNROLLED(part, 4) {  // lane j counts searches j and j + 32
             const unsigned int half = (unsigned int)(word[part / 2] >> 32 * (part % 2));
             unsigned int own = 0;
-#pragma unroll
-            for (int j = 0; j < 32; ++j) {
+            UNROLLED(j, 32) {
                 const unsigned int lanes = __ballot_sync(WARP, half >> j & 1);
                 if (lane_number() == j) own = lanes;
             }
@@ -324,10 +314,9 @@ __device__ __noinline__ Word searches_behind(SearchesControl* control, int here,
     }
     grid_barrier(&control->arrived);
     Word behind = 0;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
+    UNROLLED(half, 2) {
         const int j = 32 * half + lane_number();
-        const bool is_behind = now(hits + j) < BEHIND && now(hits + 64 + j) < EARLY;
+        const bool is_behind = now(hits + j) < BEHIND_EDGES && now(hits + 64 + j) < EARLY_EDGES;
         behind |= (Word)__ballot_sync(WARP, is_behind) << 32 * half;
     }
     behind &= live;
@@ -338,7 +327,7 @@ __device__ __noinline__ Word searches_behind(SearchesControl* control, int here,
 // find all.
 __device__ __noinline__ Found pull_pieces(const RowPiece* pieces, long long count) {
     Found found{0, 0, 0};
-    constexpr int AT_ONCE = LONG / 32, FIRST = 2;
+    constexpr int PER_LANE = LONG / 32, FIRST = 2;
     const long long warps = thread_count() / 32, each = (count + warps - 1) / warps, begin = thread_number() / 32 * each;
     const long long end = begin + each < count ? begin + each : count;
     for (long long first = begin; first < end; first += 32) {
@@ -365,12 +354,10 @@ __device__ __noinline__ Found pull_pieces(const RowPiece* pieces, long long coun
                     const I e = 32 * j + lane_number();
                     if (e < length) own |= global(s.seen)[global(s.in_indices)[start + e]];
                 }
-#pragma unroll
-                for (int distance = 16; distance > 0; distance /= 2) own |= __shfl_xor_sync(WARP, own, distance);
-                known |= own;
+                known |= bits_of_lanes(own);
             };
             look(0, FIRST);
-            if ((rest & ~known) != 0) look(FIRST, AT_ONCE);
+            if ((rest & ~known) != 0) look(FIRST, PER_LANE);
             Word fresh = known & rest;
             if (lane_number() == 0 && fresh != 0) {
                 const Word had = atomicOr(global(s.fresh) + v, fresh);
@@ -385,11 +372,9 @@ __device__ __noinline__ Found pull_pieces(const RowPiece* pieces, long long coun
 // The searches that have seen any of so many predecessors, of places from `at` on, `apart` from each other.
 template <int COUNT> __device__ __forceinline__ Word seen_there(I at, I apart, I end) {
     I u[COUNT];
-#pragma unroll
-    for (int j = 0; j < COUNT; ++j) u[j] = end - at > j * apart ? global(s.in_indices)[at + j * apart] : -1;
+    UNROLLED(j, COUNT) u[j] = end - at > j * apart ? global(s.in_indices)[at + j * apart] : -1;
     Word word = 0;
-#pragma unroll
-    for (int j = 0; j < COUNT; ++j)
+    UNROLLED(j, COUNT)
         if (u[j] >= 0) word |= global(s.seen)[u[j]];
     return word;
 }
@@ -407,7 +392,7 @@ __device__ __forceinline__ void take(Row& row, Word got, bool ends, Found& found
 
 // Look through the rows of a warp until each has what it wants, eight lanes for a row. All of the warp take part.
 __device__ __forceinline__ void pull_rows(const Row* rows, int count, Found& found) {
-    constexpr int LANES = 8, AT_ONCE = 4;
+    constexpr int LANES = 8, PER_LANE = 4;
     const int own = lane_number() % LANES;
     int next = lane_number() / LANES;
     bool has = false;
@@ -423,11 +408,9 @@ __device__ __forceinline__ void pull_rows(const Row* rows, int count, Found& fou
             next += 32 / LANES;
         }
         if (!__any_sync(WARP, has)) return;
-        Word word = row.end - row.at > own ? seen_there<AT_ONCE>(row.at + own, LANES, row.end) : 0;
-#pragma unroll
-        for (int distance = LANES / 2; distance > 0; distance /= 2) word |= __shfl_xor_sync(WARP, word, distance);
-        got |= word;
-        row.at = row.end - row.at > LANES * AT_ONCE ? row.at + LANES * AT_ONCE : row.end;
+        const Word word = row.end - row.at > own ? seen_there<PER_LANE>(row.at + own, LANES, row.end) : 0;
+        got |= bits_of_lanes<LANES>(word);
+        row.at = row.end - row.at > LANES * PER_LANE ? row.at + LANES * PER_LANE : row.end;
     }
 }
 
@@ -436,21 +419,20 @@ __device__ __forceinline__ void pull_rows(const Row* rows, int count, Found& fou
 // predecessors. Vertices with few ones in their numbers have the longest columns of an R-MAT graph, and a power of two
 // would deal them alike.
 __device__ __noinline__ Found pull_words() {
-    constexpr int AT_ONCE = 2, TAKEN = 32 * BESIDE;
+    constexpr int PER_LANE = 2, TAKEN_VERTICES = 32 * PULLS_PER_THREAD;
     Found found{0, 0, 0};
-    Row* const rows = block.rows + threadIdx.x / 32 * TAKEN;
+    Row* const rows = block.rows + threadIdx.x / 32 * TAKEN_VERTICES;
     const unsigned int warps = (unsigned int)(thread_count() / 32), dealers = warps < DEALERS ? warps : DEALERS;
     const unsigned int dealer = (unsigned int)(thread_number() / 32) % dealers;
     const auto ask = [&] { return lane_number() == 0 ? atomicAdd(global(s.dealt) + dealer, 1u) : 0u; };
     unsigned int ticket = ask();
     while (true) {
-        const long long first = TAKEN * (long long)(from_lane(ticket, 0) * dealers + dealer);
+        const long long first = TAKEN_VERTICES * (long long)(from_lane(ticket, 0) * dealers + dealer);
         if (first >= s.n) return found;
         ticket = ask();  // which is not waited for
-        Word seen[BESIDE], given[BESIDE];
-        I at[BESIDE], end[BESIDE];
-#pragma unroll
-        for (int i = 0; i < BESIDE; ++i) {
+        Word seen[PULLS_PER_THREAD], given[PULLS_PER_THREAD];
+        I at[PULLS_PER_THREAD], end[PULLS_PER_THREAD];
+        UNROLLED(i, PULLS_PER_THREAD) {
             const long long v = first + 32 * i + lane_number();
             const bool inside = v < s.n;
             seen[i] = inside ? global(s.seen)[v] : ~(Word)0;
@@ -459,8 +441,7 @@ __device__ __noinline__ Found pull_words() {
             end[i] = inside ? global(s.in_indptr)[v + 1] : 0;
         }
         int count = 0;
-#pragma unroll
-        for (int i = 0; i < BESIDE; ++i) {
+        UNROLLED(i, PULLS_PER_THREAD) {
             const long long v = first + 32 * i + lane_number();
             const I length = end[i] - at[i];
             const bool looks = (s.wanted & ~seen[i]) != 0 && length > 0 && length <= LONG && !is_outside(v);
@@ -479,13 +460,13 @@ __device__ __noinline__ Found pull_words() {
         for (int base = 0; base < count; base += 32) {
             const bool has = base + lane_number() < count;
             Row row = has ? rows[base + lane_number()] : Row{~(Word)0, 0, 0, 0};
-            const Word want = s.wanted & ~row.seen, got = seen_there<AT_ONCE>(row.at, 1, row.end) & want;
-            const bool more = got != want && row.end - row.at > AT_ONCE;
+            const Word want = s.wanted & ~row.seen, got = seen_there<PER_LANE>(row.at, 1, row.end) & want;
+            const bool more = got != want && row.end - row.at > PER_LANE;
             if (has) take(row, got, !more, found);
             const unsigned int some = __ballot_sync(WARP, more);
             __syncwarp();  // all have read their rows
             if (more) {
-                row.at += AT_ONCE;
+                row.at += PER_LANE;
                 rows[left + __popc(some & lanes_below())] = row;
             }
             left += __popc(some);
@@ -525,44 +506,37 @@ template <int SIDE> __device__ __forceinline__ void read_words(const Word* from,
 // what those before it have, so the binary digits of a bit's first plane are sums of planes modulo two.
 template <int SIDE>
 __device__ __forceinline__ void write_side_by_side(const Written& by, long long n, int searches, bool again, int* level) {
-    constexpr int AT_ONCE = 8, DIGITS = 4;  // searches, and digits of a number
+    constexpr int PER_LANE = 8, DIGITS = 4;  // searches, and digits of a number
     static_assert(PLANES == 8);
     for (long long v = SIDE * thread_number(); v < n; v += SIDE * thread_count()) {
         Word plane[PLANES][SIDE], digit[SIDE][DIGITS], written[SIDE];
-#pragma unroll
-        for (int i = 0; i < PLANES; ++i) read_words<SIDE>(global(by.planes[i]) + v, plane[i]);
-#pragma unroll
-        for (int c = 0; c < SIDE; ++c) {
+        UNROLLED(i, PLANES) read_words<SIDE>(global(by.planes[i]) + v, plane[i]);
+        UNROLLED(c, SIDE) {
             digit[c][3] = ~plane[7][c];
             digit[c][2] = plane[3][c] ^ plane[7][c];
             digit[c][1] = plane[1][c] ^ plane[3][c] ^ plane[5][c] ^ plane[7][c];
             digit[c][0] = digit[c][1] ^ plane[0][c] ^ plane[2][c] ^ plane[4][c] ^ plane[6][c];
             written[c] = plane[0][c] | (again ? ~plane[7][c] : 0);
         }
-        for (int first = 0; first < searches; first += AT_ONCE) {
+        for (int first = 0; first < searches; first += PER_LANE) {
             unsigned int numbers[SIDE], any = 0;
-#pragma unroll
-            for (int c = 0; c < SIDE; ++c) {
+            UNROLLED(c, SIDE) {
                 numbers[c] = 0;
-#pragma unroll
-                for (int i = 0; i < DIGITS; ++i) numbers[c] |= apart((unsigned int)(digit[c][i] >> first)) << i;
+                UNROLLED(i, DIGITS) numbers[c] |= apart((unsigned int)(digit[c][i] >> first)) << i;
                 any |= (unsigned int)(written[c] >> first);
             }
             int* const row = level + first * n + v;
-            if ((any & 0xffu) == 0 && first + AT_ONCE <= searches) {
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+            if ((any & 0xffu) == 0 && first + PER_LANE <= searches) {
+                UNROLLED(j, PER_LANE) {
                     int found[SIDE];
-#pragma unroll
-                    for (int c = 0; c < SIDE; ++c) found[c] = by.level_of[numbers[c] >> 4 * j & 15];
+                    UNROLLED(c, SIDE) found[c] = by.level_of[numbers[c] >> 4 * j & 15];
                     if constexpr (SIDE == 4)
                         __stcs(reinterpret_cast<int4*>(row + j * n), make_int4(found[0], found[1], found[2], found[3]));
                     else __stcs(row + j * n, found[0]);
                 }
             } else {
-                for (int j = 0; j < AT_ONCE && first + j < searches; ++j)
-#pragma unroll
-                    for (int c = 0; c < SIDE; ++c)
+                for (int j = 0; j < PER_LANE && first + j < searches; ++j)
+                    UNROLLED(c, SIDE)
                         if (!(written[c] >> (first + j) & 1)) row[j * n + c] = by.level_of[numbers[c] >> 4 * j & 15];
             }
         }
@@ -639,7 +613,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
             known = true;
             pulling = many(queued);
         }
-        const bool offers = in_indptr != nullptr && !written && OFFERED * (queued >> 32) > (unsigned long long)n;
+        const bool offers = in_indptr != nullptr && !written && OFFER_FACTOR * (queued >> 32) > (unsigned long long)n;
         const bool in_plane = pulling || offers;  // else what is visited changes in its place
         if (in_plane ? last - first == PLANES - 1 : last != first) {
             write();
@@ -666,7 +640,7 @@ extern "C" __global__ void __launch_bounds__(SEARCHES_THREADS, SEARCHES_BLOCKS)
         }
         const long long count = (long long)(queued & 0xffffffffu);
         const unsigned long long mean = (queued >> 32) / (unsigned long long)(count > 0 ? count : 1);
-        const int lanes = count < FEW_PIECES || mean > 24 ? 32 : mean > 12 ? 16 : mean > 6 ? 8 : 4;  // that share a piece
+        const int lanes = count < MAX_WARP_PIECES || mean > 24 ? 32 : mean > 12 ? 16 : mean > 6 ? 8 : 4;  // that share a piece
         if (threadIdx.x == 0) {
             s = {n,    indptr, indices, in_indptr, in_indices, own, words + there * n, seen, fresh, outside,
                  level, control->dealt[here], live_now & ~behind, behind, (int)step};

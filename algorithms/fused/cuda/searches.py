@@ -21,20 +21,20 @@ from semiring.verbs.registry import Declined
 from . import kernels
 from .batches import begin_copies, copies_need, in_copies, run_copies
 from .graphs import CHOICES, rows_of
-from .layouts import CUT, LONG, MOST_SEARCHES, PLANES, RowPiece, SearchesControl
+from .layouts import LONG, MAX_SEARCHES, PIECE, PLANES, RowPiece, SearchesControl
 from .out_of_core import columns_of
 from .paths import Schedule, mark_unreached, may_be_deep
 
-PULLED_FROM = 4
+MIN_SEARCHES_TO_PULL = 4
 """Searches that are worth turning a matrix for its columns."""
 
-MOST_ALPHA = 4.0
+MAX_ALPHA = 4.0
 """Beamer's alpha at most: a pull for many searches saves less than for one, since few rows find all of them early."""
 
-FEW_LEVELS = 254
+MAX_BYTE_LEVELS = 254
 """Levels that fit a byte beside the sign of what was not reached."""
 
-COPIED_FROM = 1 << 19
+MIN_VERTICES_TO_COPY = 1 << 19
 """Vertices from which searches of many levels are paths in copies of the graph."""
 
 HOPS = Schedule("buckets", np.int32(16), True, rounds=12, few=1 << 15, many=1 << 18)
@@ -46,7 +46,7 @@ LONG_COLUMNS: Fact[tuple[Array, Array]] = Fact("pieces of long columns")
 def searches_need(A: CSR, k: int) -> int:
     """Returns the bytes of a block of searches beside its answer."""
     piece, n = RowPiece.nbytes(I=A.indptr.dtype), A.nrows
-    lists = (3 * (n + A.nnz // CUT + MOST_SEARCHES) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
+    lists = (3 * (n + A.nnz // PIECE + MAX_SEARCHES) + (0 if A.keeps(LONG_COLUMNS) else long_pieces(A))) * piece
     words = n * 8 * (3 + PLANES) + lists
     return max(words, copies_need(A, k) if copied(A, k) else 0)
 
@@ -54,15 +54,15 @@ def searches_need(A: CSR, k: int) -> int:
 def trees_need(A: CSR, k: int) -> int:
     """Returns the bytes of the levels, in a row for each vertex, and of parents in the width of its counts."""
     turned = 0 if A.indptr.dtype == index_dtype(A.nrows) else A.indptr.dtype.itemsize
-    return A.nrows * (MOST_SEARCHES * 4 + k * turned)
+    return A.nrows * (MAX_SEARCHES * 4 + k * turned)
 
 
 def copied(A: CSR, k: int) -> bool:
     """True if levels are found as paths in copies of the graph."""
-    return A.nrows >= COPIED_FROM and in_copies(A, k)
+    return A.nrows >= MIN_VERTICES_TO_COPY and in_copies(A, k)
 
 
-@bfs.batch.implement(CSR, "cuda", most=MOST_SEARCHES, needs=searches_need, for_parents=trees_need)
+@bfs.batch.implement(CSR, "cuda", most=MAX_SEARCHES, needs=searches_need, for_parents=trees_need)
 def _searches(
     A: CSR,
     sources: list[int],
@@ -90,7 +90,7 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     """Writes the levels (k, n) from k sources, at most 64 of them; returns how many there are."""
     cp, index, kind = cupy(), A.indptr.dtype, "deep_searches" if may_be_deep(A) else "searches"
     n, k, short = A.nrows, kernels.pattern(kind, types_of(A)), may_be_deep(A)
-    worth = how.choice == "pull" or (how.choice == "auto" and len(sources) >= PULLED_FROM and not short)
+    worth = how.choice == "pull" or (how.choice == "auto" and len(sources) >= MIN_SEARCHES_TO_PULL and not short)
     pulls = worth or (how.choice == "auto" and has_columns(A))
     words = cp.empty((3 + PLANES if pulls else 4) * n, np.uint64)
     words.data.memset_async(0, (5 if pulls else 4) * n * words.itemsize)  # while the host goes on
@@ -98,15 +98,10 @@ def search(A: CSR, sources: list[int], level: Array, outside: Array | None, how:
     control, begin = cp.empty(SearchesControl.words, np.uint64), np.zeros(SearchesControl.words, np.uint64)
     begin[SearchesControl.word("sources") :][: len(sources)] = sources
     control.set(begin)
-    capacity = n + A.nnz // CUT + MOST_SEARCHES
+    capacity = n + A.nnz // PIECE + MAX_SEARCHES
     lists = cp.empty(3 * capacity * RowPiece.nbytes(I=index), np.uint8)
-    choice = np.int32(CHOICES[how.choice] if pulls else CHOICES["push"])
-    rule = (
-        choice,
-        np.float64(min(how.alpha, MOST_ALPHA)),
-        np.float64(how.beta),
-        np.int32(-1 if deepest is None else deepest),
-    )
+    choice, last = np.int32(CHOICES[how.choice if pulls else "push"]), np.int32(-1 if deepest is None else deepest)
+    rule = choice, np.float64(min(how.alpha, MAX_ALPHA)), np.float64(how.beta), last
     sizes = np.int64(n), np.int64(A.nnz), np.int32(len(sources))
     own = kernels.NULL if outside is None else outside, words, lists, np.int64(capacity), level
     state = k.stepwise("searches", n + A.nnz, (control, *rows_of(A), *turned, *sizes, *own, *rule), control)()
@@ -135,15 +130,14 @@ def long_columns(A: CSR, k: kernels.Kernels) -> tuple[Array, Array]:
 
 def trees(A: CSR, level: Array, levels: int, parent: Array) -> None:
     """Writes each vertex's smallest predecessor one level nearer, a row for each search."""
-    cp, k = cupy(), kernels.pattern("searches_parents", types_of(A))
+    few = levels <= MAX_BYTE_LEVELS
+    cp, k = cupy(), kernels.pattern("parents_by_few" if few else "parents_by_many", types_of(A))
     n, searches, columns = np.int64(A.nrows), np.int32(len(level)), columns_of(A)
     found = parent if parent.dtype == k.index else cp.empty(parent.shape, k.index)
-    few = levels <= FEW_LEVELS
-    name = "few" if few else "many"
-    rows = cp.empty(A.nrows * MOST_SEARCHES, np.uint8 if few else np.int32)
-    k.plain(f"turn_{name}_levels", 8 * A.nrows, (n, searches, level, rows))
-    k.plain(f"parents_by_{name}", 8 * A.nrows, (*columns, n, searches, rows, k.index(LONG), found))
+    rows = cp.empty(A.nrows * MAX_SEARCHES, np.uint8 if few else np.int32)
+    k.plain("turn_levels", 8 * A.nrows, (n, searches, level, rows))
+    k.plain("seek_parents", 8 * A.nrows, (*columns, n, searches, rows, k.index(LONG), found))
     arguments = columns[1], n, searches, rows, *long_columns(A, k), found
-    k.plain(f"long_by_{name}", 32 * long_pieces(A), arguments)
+    k.plain("seek_in_pieces", 32 * long_pieces(A), arguments)
     if found is not parent:
         parent[...] = found

@@ -16,11 +16,11 @@ from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
 from formats.resident import host_part
 
-from .out_of_core import WINDOW, windows
+from .out_of_core import WINDOW_ENTRIES, windows
 
-AHEAD = 2
+WINDOWS_AHEAD = 2
 """Windows that are on the device or on their way to it, where nothing else is said."""
-SHORTEST, ALIGNED = 1 << 16, 256
+MIN_WINDOW_ENTRIES, ALIGNMENT = 1 << 16, 256
 """Entries of a window, at least; and what their number is a multiple of, as addresses of arrays are."""
 TO_GPU, ON_GPU = 1, 3
 """The kinds of CUDA's copies."""
@@ -29,15 +29,15 @@ Window = tuple[int, int, list[Any]]
 """A window begins and ends at an entry, and has each array, or where its entry 0 would be: a kernel takes both."""
 
 
-def staged(arrays: Sequence[Array], room: int, ahead: int = AHEAD) -> Iterator[Window]:
+def staged(arrays: Sequence[Array], room: int, ahead: int = WINDOWS_AHEAD) -> Iterator[Window]:
     """Yields contiguous arrays, window after window; `room` is the device's bytes for the windows that come.
 
     The current stream waits for each window. Its place is used again once what has been launched by the time the next
     one is asked for is done. Where nothing has to come, or there is no room, all is read where it lies.
     """
     cp, total, borders = cupy(), arrays[0].size, [border_of(array) for array in arrays]
-    longest = min(WINDOW, room // (ahead * sum(array.itemsize for array in arrays))) // ALIGNED * ALIGNED
-    if longest < SHORTEST or min(borders) == total:
+    longest = min(WINDOW_ENTRIES, room // (ahead * sum(array.itemsize for array in arrays))) // ALIGNMENT * ALIGNMENT
+    if longest < MIN_WINDOW_ENTRIES or min(borders) == total:
         yield from whole(total, [*arrays])
         return
     todo = [*windows(0, total, longest)]

@@ -48,7 +48,7 @@ __device__ __forceinline__ void meet(Meetings* own, const Team& team, unsigned l
         } else {
             __threadfence_system();
             own->arrived = 0;
-            Letter all[MOST_GPUS] = {};
+            Letter all[MAX_GPUS] = {};
             write(all[team.own]);
             for (int gpu = 0; gpu < team.count; ++gpu)
                 if (gpu != team.own) send(&team.of<Meetings>(0, gpu)->box[number % 2][team.own], all[team.own]);

@@ -18,8 +18,9 @@ __device__ __forceinline__ unsigned long long key_of(const StripEdge& edge) {
     return (unsigned long long)edge.weight << 32 | edge.u;
 }
 
-// What trees are offered: the best (weight, smaller end), and of that the best larger end.
-struct Best {
+// Trees are offered edges: the best (weight, smaller end), and of that the best larger end.
+struct BestEdges {
+    static constexpr bool HAS_ENDS = true;
     unsigned long long* key;
     unsigned int* end;
 
@@ -40,13 +41,13 @@ __device__ __forceinline__ bool looked_at(I u, I x) { return x != u && (u < x) =
 
 // A list of edges between different trees, and what these are offered.
 struct Listing {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     StripEdge* list;
     unsigned long long* counter;
     Offers offers;
 
     // Edges u - x of trees a and b. All of the warp take part.
-    __device__ __forceinline__ void add(const bool (&wanted)[AT_ONCE], const I* u, const I* x, const I* a, const I* b,
+    __device__ __forceinline__ void add(const bool (&wanted)[PER_LANE], const I* u, const I* x, const I* a, const I* b,
                                         const unsigned int* w) {
         append(wanted, counter, [&](int j, unsigned long long place) {
             const StripEdge edge{a[j], b[j], w[j], (unsigned int)min(u[j], x[j]), (unsigned int)max(u[j], x[j])};
@@ -60,7 +61,7 @@ struct Listing {
 // The first look at all entries: each is offered to its row's vertex, and a warp lists the light ones that are looked at,
 // where it has its entries. So it needs no counter.
 struct FirstLook {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     Lightest<Indices> rows;
     unsigned int threshold;  // the first weight that is heavy; 0: list none
     I *from, *to;
@@ -70,14 +71,13 @@ struct FirstLook {
 
     __device__ __forceinline__ void row(I v, bool has) { rows.row(v, has); }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        int w[AT_ONCE];
+        I x[PER_LANE];
+        int w[PER_LANE];
         rows.load(place, inside, x, w);
         rows.offer_all(owner, place, inside, x, w);
         if (threshold == 0) return;
         if (base < 0) base = from_lane(place[0], 0);
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             const I u = from_lane(rows.u, owner[j]);
             const unsigned int own_weight = ordinal(w[j], rows.real);
             const bool wanted = inside[j] && own_weight < threshold && looked_at(u, x[j]);
@@ -94,51 +94,31 @@ struct FirstLook {
 
     // Of what the warp has listed, list what lies between different trees.
     __device__ __forceinline__ void list_between(const I* tree, Listing& listing) const {
-        for (unsigned int first = 0; first < count; first += 32 * AT_ONCE) {
-            I u[AT_ONCE], x[AT_ONCE], a[AT_ONCE], b[AT_ONCE];
-            unsigned int w[AT_ONCE];
-            bool wanted[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+        for (unsigned int first = 0; first < count; first += 32 * PER_LANE) {
+            I u[PER_LANE], x[PER_LANE], a[PER_LANE], b[PER_LANE];
+            unsigned int w[PER_LANE];
+            bool wanted[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 const unsigned int i = first + 32 * j + lane_number();
                 wanted[j] = i < count;
                 u[j] = wanted[j] ? from[base + i] : 0;
                 x[j] = wanted[j] ? to[base + i] : 0;
                 w[j] = wanted[j] ? weight[base + i] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 a[j] = tree[u[j]];
                 b[j] = tree[x[j]];
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) wanted[j] = wanted[j] && a[j] != b[j];
+            UNROLLED(j, PER_LANE) wanted[j] = wanted[j] && a[j] != b[j];
             listing.add(wanted, u, x, a, b, w);
         }
     }
 };
 
-// List the own rows out of the largest tree, with the running sum of their lengths.
-__device__ __forceinline__ void list_outside(const I* indptr, I first, I own_n, const I* tree, I largest, I* rows,
-                                             I* offsets, unsigned long long* counter) {
-    constexpr int AT_ONCE = 4;
-    const long long tile = (long long)blockDim.x * AT_ONCE;
-    for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
-        const auto vertex = [=](int j) { return base + j * (long long)blockDim.x + threadIdx.x; };
-        I degree[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
-            const long long v = vertex(j);
-            degree[j] = v < own_n && tree[first + v] != largest ? indptr[v + 1] - indptr[v] : 0;
-        }
-        list_with_degrees(degree, vertex, rows, offsets, counter);
-    }
-}
-
 // List heavy entries between different trees. Most vertices are of one large tree, and what leaves that is found in the
 // rows of the others, which alone are looked at. Of an edge between two others one entry is.
 struct ListHeavy {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const J* indices;
     const int* weights;
     I step, first;
@@ -154,19 +134,16 @@ struct ListHeavy {
         of_u = tree[u];
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE], a[AT_ONCE], b[AT_ONCE], own[AT_ONCE];
-        unsigned int w[AT_ONCE];
-        bool wanted[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        I x[PER_LANE], a[PER_LANE], b[PER_LANE], own[PER_LANE];
+        unsigned int w[PER_LANE];
+        bool wanted[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             own[j] = from_lane(u, owner[j]);
             a[j] = from_lane(of_u, owner[j]);
             x[j] = inside[j] ? __ldcs(indices + place[j]) : own[j];
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) b[j] = tree[x[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) b[j] = tree[x[j]];
+        UNROLLED(j, PER_LANE) {
             wanted[j] = inside[j] && a[j] != b[j] && (b[j] == largest || looked_at(own[j], x[j]));
             w[j] = wanted[j] ? ordinal(weights[place[j] * step], real) : 0;
             wanted[j] = wanted[j] && w[j] >= threshold;
@@ -191,11 +168,10 @@ struct Sought {
 // Choose the entries of edges, each thread several at once: a search waits for memory at every step.
 __device__ __forceinline__ void choose_sought(const Sought* sought, unsigned long long count, const I* indptr,
                                               const Indices& columns, unsigned int* chosen) {
-    constexpr int AT_ONCE = 4;
-    for (unsigned long long from = thread_number(); from < count; from += AT_ONCE * thread_count()) {
-        I low[AT_ONCE], high[AT_ONCE], end[AT_ONCE], middle[AT_ONCE], there[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+    constexpr int PER_LANE = 4;
+    for (unsigned long long from = thread_number(); from < count; from += PER_LANE * thread_count()) {
+        I low[PER_LANE], high[PER_LANE], end[PER_LANE], middle[PER_LANE], there[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             const unsigned long long i = from + j * thread_count();
             const Sought edge = i < count ? sought[i] : Sought{0, 0};
             end[j] = edge.end;
@@ -204,33 +180,29 @@ __device__ __forceinline__ void choose_sought(const Sought* sought, unsigned lon
         }
         for (bool open = true; open;) {
             open = false;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 middle[j] = low[j] + (high[j] - low[j]) / 2;
                 there[j] = high[j] - low[j] > 1 ? columns[middle[j]] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 if (high[j] - low[j] <= 1) continue;
                 (there[j] <= end[j] ? low[j] : high[j]) = middle[j];
                 open = true;
             }
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
+        UNROLLED(j, PER_LANE)
             if (from + j * thread_count() < count) choose(chosen, low[j]);
     }
 }
 
 // Name the trees of all vertices, which at first point at whom they have chosen, or at themselves. One that has
 // its tree's name already leads the others there, too.  parent, best: made ready where a vertex names its tree.
-__device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, const Best& best) {
-    constexpr int AT_ONCE = 4;
-    for (long long from = thread_number(); from < n; from += AT_ONCE * thread_count()) {
-        I before[AT_ONCE], at[AT_ONCE], next[AT_ONCE];
-        bool open[AT_ONCE], alone[AT_ONCE], some = true;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+__device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, const BestEdges& best) {
+    constexpr int PER_LANE = 4;
+    for (long long from = thread_number(); from < n; from += PER_LANE * thread_count()) {
+        I before[PER_LANE], at[PER_LANE], next[PER_LANE];
+        bool open[PER_LANE], alone[PER_LANE], some = true;
+        UNROLLED(j, PER_LANE) {
             const long long v = from + j * thread_count();
             open[j] = v < n;
             before[j] = (I)v;
@@ -239,10 +211,8 @@ __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, cons
         }
         while (some) {
             some = false;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) next[j] = open[j] ? tree[at[j]] : 0;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) next[j] = open[j] ? tree[at[j]] : 0;
+            UNROLLED(j, PER_LANE) {
                 if (!open[j]) continue;
                 open[j] = next[j] != at[j] && next[j] != before[j];
                 some = some || open[j];
@@ -252,8 +222,7 @@ __device__ __forceinline__ void name_trees(I* tree, long long n, I* parent, cons
                 at[j] = next[j];
             }
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) {
             const long long v = from + j * thread_count();
             if (v >= n) continue;
             tree[v] = at[j];
@@ -273,62 +242,7 @@ __device__ __forceinline__ void name_by_smallest(unsigned int* arrived, I* tree,
     grid_barrier(arrived);
 }
 
-// What Boruvka's rounds of a list work with.
-struct Rounds {
-    StripForest* control;
-    unsigned int slot;
-    unsigned long long rounds;
-    I* parent;
-    Best best, then;
-    StripEdge *list, *other;
-
-    // Rounds until the list, whose trees have been offered its edges, is used up. take(edge) for each edge of the forest.
-    template <class Take> __device__ __forceinline__ void run(const Take& take) {
-        for (unsigned long long count = now(control->queue + slot); count > 0; ++rounds) {
-            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const StripEdge edge = list[i];
-                best.offer_end(edge.a, edge);
-                best.offer_end(edge.b, edge);
-            }
-            grid_barrier(&control->arrived);
-            for (unsigned long long i = thread_number(); i < count; i += thread_count()) {
-                const StripEdge edge = list[i];
-                then.clear(edge.a);
-                then.clear(edge.b);
-                if (!best.is(edge.a, edge) && !best.is(edge.b, edge)) continue;
-                take(edge);
-                join(parent, edge.a, edge.b);
-            }
-            turn();
-            grid_barrier(&control->arrived);
-            Offers offers{then.key, 0, (I)-1};
-            for (unsigned long long first = thread_number() - lane_number(); first < count; first += thread_count()) {
-                StripEdge edge{0, 0, 0, 0, 0};
-                if (first + lane_number() < count) {
-                    edge = list[first + lane_number()];
-                    edge.a = root_of(parent, edge.a);
-                    edge.b = root_of(parent, edge.b);
-                }
-                const bool between[] = {edge.a != edge.b};
-                append(between, control->queue + slot, [&](int, unsigned long long place) {
-                    other[place] = edge;
-                    offers.make(edge.a, key_of(edge));
-                    offers.make(edge.b, key_of(edge));
-                });
-            }
-            grid_barrier(&control->arrived);
-            count = now(control->queue + slot);
-            exchange(best, then);
-            exchange(list, other);
-        }
-    }
-    __device__ __forceinline__ void turn() {
-        slot = (slot + 1) % 3;
-        if (thread_number() == 0) control->queue[(slot + 1) % 3] = 0;
-    }
-};
-
-// What the forest starts from.
+// Writes what the forest starts from.
 extern "C" __global__ void start_strip_forest(StripForest* control, long long own_n, long long nnz,
                                               unsigned long long* lightest, unsigned int* chosen) {
     for (long long v = thread_number(); v < own_n; v += thread_count()) lightest[v] = ~0ull;
@@ -367,19 +281,16 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
                    reinterpret_cast<unsigned int*>(light_edges + 2ll * nnz), -1, 0};
     deal_all_edges(indptr, own_n, nnz, look);
     grid_barrier(&control->arrived);
-    constexpr int AT_ONCE = 4;
-    for (long long from = thread_number(); from < own_n; from += AT_ONCE * thread_count()) {
-        unsigned long long key[AT_ONCE];
-        I x[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+    constexpr int PER_LANE = 4;
+    for (long long from = thread_number(); from < own_n; from += PER_LANE * thread_count()) {
+        unsigned long long key[PER_LANE];
+        I x[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             const long long i = from + j * thread_count();
             key[j] = i < own_n ? lightest[i] : ~0ull;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) x[j] = key[j] == ~0ull ? (I)-1 : columns[(I)(unsigned int)key[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) x[j] = key[j] == ~0ull ? (I)-1 : columns[(I)(unsigned int)key[j]];
+        UNROLLED(j, PER_LANE) {
             const long long i = from + j * thread_count();
             if (i < own_n) choices[i] = x[j];
             if (x[j] > first + i) choose(chosen, (I)(unsigned int)key[j]);
@@ -387,30 +298,27 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
     }
     meet(meetings, team, ++number, tell, hear);
     Sought* const sought = reinterpret_cast<Sought*>(list);
-    const long long tile = (long long)blockDim.x * AT_ONCE;
+    const long long tile = (long long)blockDim.x * PER_LANE;
     for (int p = 0; p < gpus; ++p) {
         const I* const theirs = team.of<I>(CHOICES, p);
         const long long count = starts[p + 1] - starts[p];
         for (long long base = blockIdx.x * tile; base < count; base += gridDim.x * tile) {
-            I x[AT_ONCE], v[AT_ONCE];
-            bool wanted[AT_ONCE];
+            I x[PER_LANE], v[PER_LANE];
+            bool wanted[PER_LANE];
             unsigned int all = 0;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 const long long i = base + j * (long long)blockDim.x + threadIdx.x;
                 v[j] = (I)(starts[p] + i);
                 x[j] = i >= count ? v[j] : p == gpu ? choices[i] : from_peer(theirs + i);
                 if (x[j] < 0) x[j] = v[j];
                 if (i < count) tree[v[j]] = x[j];
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {  // else x has chosen it, too
+            UNROLLED(j, PER_LANE) {  // else x has chosen it, too
                 wanted[j] = v[j] > x[j] && is_own(x[j]) && choices[x[j] - first] != v[j];
                 all += wanted[j];
             }
             unsigned int place = reserve(all, 0, control->queue + 2).first;
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j)
+            UNROLLED(j, PER_LANE)
                 if (wanted[j]) sought[place++] = {(I)(x[j] - first), v[j]};
         }
     }
@@ -419,19 +327,21 @@ extern "C" __global__ void __launch_bounds__(STRIPS_FOREST_THREADS, STRIPS_FORES
     name_trees(tree, n, parent, {key_a, end_a});
     grid_barrier(&control->arrived);
 
-    Rounds work{control, 0, 1, parent, {key_a, end_a}, {key_b, end_b}, list, other};
+    Rounds<StripEdge, BestEdges> work{&control->arrived, control->queue, 0, 1, parent, {key_a, end_a}, {key_b, end_b},
+                                      list, other};
     for (int heavy = light == 0; heavy < 2 && now(&meetings->lost) == 0; ++heavy) {
         Listing listing{work.list, control->queue + work.slot, {work.best.key, 0, (I)-1}};
         if (heavy == 0) {
             look.list_between(tree, listing);
         } else {
             const I largest = largest_of(tree, n);
-            list_outside(indptr, first, own_n, tree, largest, rows, ends, &control->outside);
+            const auto outside = [=](long long v) {  // the length of a row out of the largest tree
+                return v < own_n && tree[first + v] != largest ? indptr[v + 1] - indptr[v] : 0;
+            };
+            list_vertices(own_n, outside, rows, ends, &control->outside);
             grid_barrier(&control->arrived);
-            const unsigned long long outside = now(&control->outside);
             ListHeavy here{indices, weights, step, first, real, light, tree, largest, listing, 0, 0};
-            if (outside >> 32 != 0)
-                deal_edges(rows, ends, (I)(outside & 0xffffffffu), (I)(outside >> 32), indptr, here);
+            deal_listed(rows, ends, now(&control->outside), indptr, here);
         }
         grid_barrier(&control->arrived);
         const unsigned long long listed = now(control->queue + work.slot);

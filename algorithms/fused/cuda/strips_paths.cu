@@ -54,7 +54,7 @@ struct Inboxes {
 // Write what has improved of others' vertices into their inboxes; it is then marked no more.
 __device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T* d, unsigned int* marks,
                                       unsigned long long* sent) {
-    constexpr int AT_ONCE = 4;
+    constexpr int PER_LANE = 4;
     for (int k = 1; k < inboxes.team.count; ++k) {
         const int from = inboxes.team.own, to = (from + k) % inboxes.team.count;
         const long long first = inboxes.starts[to], count = (inboxes.starts[to + 1] - first + 31) / 32;
@@ -72,12 +72,10 @@ __device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T*
             if (word < count) there[word] = bits;
             T* const of_warp = values + place;
             const T* const own = d + first + (word - lane_number()) * 32;
-            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
-                T t[AT_ONCE];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) t[j] = inside[j] ? now(own + owner[j] * 32 + bit[j]) : ZERO;
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j)
+            each_bit<PER_LANE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* inside) {
+                T t[PER_LANE];
+                UNROLLED(j, PER_LANE) t[j] = inside[j] ? now(own + owner[j] * 32 + bit[j]) : ZERO;
+                UNROLLED(j, PER_LANE)
                     if (inside[j]) of_warp[number[j]] = t[j];
             });
         }
@@ -88,7 +86,7 @@ __device__ __forceinline__ void bring(const Inboxes& inboxes, int turn, const T*
 // looks at a word here looks at it in `list_near`, too. Returns how many values the thread has taken in.
 __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn, long long own_n, T* d,
                                                 unsigned int* marks, unsigned int* active) {
-    constexpr int AT_ONCE = 4;
+    constexpr int PER_LANE = 4;
     __shared__ unsigned int improved[STRIPS_THREADS];
     const int own = inboxes.team.own;
     unsigned int taken = 0;
@@ -108,15 +106,13 @@ __device__ __forceinline__ unsigned int take_in(const Inboxes& inboxes, int turn
             taken += __popc(bits);
             T* const mine = d + (word - lane_number()) * 32;
             unsigned int* const of_warp = improved + threadIdx.x - lane_number();
-            each_bit<AT_ONCE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* has) {
-                T t[AT_ONCE], had[AT_ONCE];
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j) {
+            each_bit<PER_LANE>(bits, [=](const int* owner, const int* bit, const unsigned int* number, const bool* has) {
+                T t[PER_LANE], had[PER_LANE];
+                UNROLLED(j, PER_LANE) {
                     t[j] = has[j] ? now(values + number[j]) : ZERO;
                     had[j] = has[j] ? now(mine + owner[j] * 32 + bit[j]) : ZERO;
                 }
-#pragma unroll
-                for (int j = 0; j < AT_ONCE; ++j)
+                UNROLLED(j, PER_LANE)
                     if (has[j] && better(t[j], had[j])) {
                         mine[owner[j] * 32 + bit[j]] = t[j];
                         atomicOr(of_warp + owner[j], 1u << bit[j]);
@@ -140,11 +136,9 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     const long long first = starts[gpu], own_n = starts[gpu + 1] - first;
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
     const Graph g{indptr, indices, values, value_step};
-    unsigned long long step = control->steps, edges = 0, thresholds = 0, number = now(&meetings->number);
-    unsigned long long doublings = control->doublings;
-    T threshold = control->threshold.value;
+    unsigned long long step = control->steps, edges = 0, taken = 0, number = now(&meetings->number);
+    Threshold threshold{control->threshold.value, width, few, most, control->doublings, 0};
     bool done = false;
-    unsigned long long taken = 0;
     Relax relax{g, d, d + first, marks, limit, nullptr, ZERO, ZERO, 0, false};
     for (; step < last_step; ++step) {
         const T nearest = now(&control->best.value), reached = now(&control->reached.value);
@@ -152,36 +146,21 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         relax.bound = target >= 0 && better(reached, limit) ? reached : limit;
         done = nearest == ZERO || !no_worse(nearest, relax.bound) || now(&meetings->lost) != 0;
         if (done) break;
-        if (step > 0 && before < few && doublings < most) ++doublings;
-        if (better(threshold, nearest) || before < few) {
-            threshold = product(doubled(width, doublings), better(threshold, nearest) ? nearest : threshold);
-            ++thresholds;
-        }
+        threshold.raise(nearest, before, step > 0);
         const int turn = (int)(step % 2);
         if (step > 0) taken += take_in(inboxes, 1 - turn, own_n, d + first, marks + first / 32, active);
-        Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_near(indptr, own_n, d + first, active, threshold, false, nullptr, nullptr, 0, rows, offsets,
-                                  control->queue + step % 3));
-        if (thread_number() == 0) {
-            control->queue[(step + 1) % 3] = 0;
-            control->nearest[(step + 2) % 3].value = ZERO;
-        }
         if (thread_number() < gpus) control->sent[1 - turn][thread_number()] = 0;
-        grid_barrier(&control->arrived);
-        const unsigned long long listed = now(control->queue + step % 3);
-        relax.nearest = ZERO;
-        if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, relax);
-        edges += listed >> 32;
-        fold_into(next, relax.nearest);
-        grid_barrier(&control->arrived);
+        const unsigned long long expanded = expand_near(control, step, own_n, d + first, active, threshold.value, false,
+                                                        nullptr, nullptr, rows, offsets, relax);
+        edges += expanded;
         bring(inboxes, turn, d, marks, control->sent[turn]);
         const auto write = [=](Letter& letter) {
             Slot best{}, at{};
-            best.value = now(&next->value);
+            best.value = now(&control->nearest[(step + 1) % 3].value);
             at.value = target >= 0 ? now(d + target) : ZERO;
             letter.words[0] = best.bits;
             letter.words[1] = at.bits;
-            letter.words[2] = listed >> 32;
+            letter.words[2] = expanded;
         };
         const auto read = [=](const Letter* letters, int count) {
             T best = ZERO, at = ZERO;
@@ -208,9 +187,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         control->done = done;
         control->steps = step;
         control->edges += edges;
-        control->thresholds += thresholds;
-        control->doublings = doublings;
-        control->threshold.value = threshold;
+        threshold.keep(control);
         meetings->number = number;
         control->lost = now(&meetings->lost);
     }

@@ -46,15 +46,14 @@ __device__ __forceinline__ unsigned int take_word(const Team& team, int turn, lo
     return bits & ~visited;
 }
 
-constexpr int LISTED_AT_ONCE = 4;  // vertices of a thread for which a block asks for places together
+constexpr int LISTED_PER_THREAD = 4;  // vertices of a thread for which a block asks for places together
 
 // List the own vertices of level k, whose level is written, with the running sum of their degrees.
-template <class Level>
 __device__ __forceinline__ void list_strip(const Team& team, int after, int turn, int current, const I* indptr,
                                            long long first, long long own_n, int k, Level* level, I* rows, I* offsets,
                                            unsigned long long* counter) {
     __shared__ unsigned int words[STRIPS_SEARCH_THREADS];
-    constexpr int PARTS = 32 / LISTED_AT_ONCE, PART = STRIPS_SEARCH_THREADS / PARTS;
+    constexpr int PARTS = 32 / LISTED_PER_THREAD, PART = STRIPS_SEARCH_THREADS / PARTS;
     const long long tile = STRIPS_SEARCH_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < own_n; base += gridDim.x * tile) {
         const long long word = base / 32 + threadIdx.x, at = first / 32 + word;
@@ -75,12 +74,11 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
             for (int i = lane_number(); i < PART; i += 32) some = some || words[part * PART + i] != 0;
             if (!__any_sync(WARP, some)) continue;  // as every warp of the block finds
             const auto place = [=](int j) {
-                return (part * LISTED_AT_ONCE + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
+                return (part * LISTED_PER_THREAD + j) * (STRIPS_SEARCH_THREADS / 32) + threadIdx.x / 32;
             };
             const auto vertex = [=](int j) { return base + place(j) * 32ll + lane_number(); };
-            I degree[LISTED_AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < LISTED_AT_ONCE; ++j) {
+            I degree[LISTED_PER_THREAD];
+            UNROLLED(j, LISTED_PER_THREAD) {
                 const long long v = vertex(j);
                 const bool here = (words[place(j)] >> lane_number() & 1) != 0 && v < own_n;
                 if (here) level[v] = (Level)k;
@@ -93,70 +91,61 @@ __device__ __forceinline__ void list_strip(const Team& team, int after, int turn
 }
 
 struct MarkAll {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const J* indices;
     const unsigned int* visited;
     unsigned int* marks;
 
     __device__ __forceinline__ void row(I, bool) {}
     __device__ __forceinline__ void edges(const int*, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        unsigned int seen[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = visited[x[j] / 32] | marks[x[j] / 32];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j)
+        I x[PER_LANE];
+        unsigned int seen[PER_LANE];
+        UNROLLED(j, PER_LANE) x[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+        UNROLLED(j, PER_LANE) seen[j] = visited[x[j] / 32] | marks[x[j] / 32];
+        UNROLLED(j, PER_LANE)
             if (inside[j] && !(seen[j] >> (x[j] % 32) & 1)) atomicOr(marks + x[j] / 32, 1u << (x[j] % 32));
     }
 };
 
-constexpr int PULLED_AT_ONCE = 2;  // vertices of a thread whose reads go together
+constexpr int PULLED_PER_THREAD = 2;  // vertices of a thread whose reads go together
 
 // Let the own unvisited that have predecessors, as the bits of `with_edges` say, look for a visited one. Returns how many
 // of the thread's vertices found one.
-template <class Level>
 __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current, const I* indptr, const J* indices,
                                                    const unsigned int* with_edges, long long first, long long own_n,
                                                    Level* level, int next) {
     const unsigned int* const visited = team.of<unsigned int>(VISITED + current, team.own);
     const auto is_visited = [=](I u) { return (visited[(long long)u / 32] >> (u % 32) & 1) != 0; };
     unsigned int count = 0;
-    for (long long from = (thread_number() - lane_number()) * PULLED_AT_ONCE; from < own_n;
-         from += thread_count() * PULLED_AT_ONCE) {
-        unsigned int before[PULLED_AT_ONCE], wanted[PULLED_AT_ONCE];
-        I e[PULLED_AT_ONCE], end[PULLED_AT_ONCE];
-        bool found[PULLED_AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+    for (long long from = (thread_number() - lane_number()) * PULLED_PER_THREAD; from < own_n;
+         from += thread_count() * PULLED_PER_THREAD) {
+        unsigned int before[PULLED_PER_THREAD], wanted[PULLED_PER_THREAD];
+        I e[PULLED_PER_THREAD], end[PULLED_PER_THREAD];
+        bool found[PULLED_PER_THREAD];
+        UNROLLED(j, PULLED_PER_THREAD) {
             const long long word = from / 32 + j;
             const bool inside = word * 32 < own_n;
             before[j] = inside ? visited[first / 32 + word] : 0;
             wanted[j] = inside ? with_edges[word] & ~before[j] : 0;
         }
-#pragma unroll
-        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+        UNROLLED(j, PULLED_PER_THREAD) {
             const bool looks = (wanted[j] >> lane_number() & 1) != 0;
             e[j] = looks ? indptr[from + 32 * j + lane_number()] : 0;
             end[j] = looks ? indptr[from + 32 * j + lane_number() + 1] : 0;
             found[j] = false;
         }
-        for (int i = 0; i < ALONE; ++i) {
-            I u[PULLED_AT_ONCE];
+        for (int i = 0; i < LANE_ROW; ++i) {
+            I u[PULLED_PER_THREAD];
             bool some = false;
-#pragma unroll
-            for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+            UNROLLED(j, PULLED_PER_THREAD) {
                 u[j] = !found[j] && e[j] < end[j] ? indices[e[j]++] : (I)-1;
                 some = some || u[j] >= 0;
             }
             if (!some) break;
-#pragma unroll
-            for (int j = 0; j < PULLED_AT_ONCE; ++j)
+            UNROLLED(j, PULLED_PER_THREAD)
                 if (u[j] >= 0) found[j] = is_visited(u[j]);
         }
-#pragma unroll
-        for (int j = 0; j < PULLED_AT_ONCE; ++j) {
+        UNROLLED(j, PULLED_PER_THREAD) {
             found[j] = first_by_warp(indices, 0, e[j], end[j], (I)found[j] - 1, [=](I, I u) { return is_visited(u); }) >= 0;
             if (found[j]) level[from + 32 * j + lane_number()] = (Level)next;
             count += found[j];
@@ -171,13 +160,12 @@ __device__ __forceinline__ unsigned int pull_strip(const Team& team, int current
 
 // choice: BY_RULE, push, or PULL.  deepest: the last level, or -1.  in_indptr, in_indices: the own columns,
 // or null where nothing is to be pulled.  with_edges: a bit for each own column that has entries.
-template <class Level>
-__device__ __forceinline__ void search_together(StripSearch* control, const Team team, const I* indptr, const J* indices,
-                                                const I* in_indptr, const J* in_indices, const unsigned int* with_edges,
-                                                long long n, long long first, long long own_n, Level* level, I* rows,
-                                                I* offsets, int choice,
-                                                double alpha, double beta, int deepest, unsigned long long last_step) {
-    const int gpu = team.own;
+extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARCH_BLOCKS)
+    strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const J* indices,
+                  const I* in_indptr, const J* in_indices, const unsigned int* with_edges, long long n, long long first,
+                  long long own_n, Level* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest,
+                  unsigned long long last_step) {
+    const Team team{table, gpus, gpu};
     Meetings* const meetings = team.of<Meetings>(MEETINGS, gpu);
     unsigned long long step = control->steps, pulls = control->pulls, unexplored = control->unexplored;
     unsigned long long number = now(&meetings->number), pushes = control->pushes, looked_at = 0;
@@ -215,7 +203,7 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
             pulling = choice == PULL || (choice == BY_RULE && edges * alpha > (double)(unexplored + edges));
             if (!pulling) {
                 MarkAll mark{indices, team.of<unsigned int>(VISITED + current, gpu), marks};
-                if (listed >> 32 != 0) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, mark);
+                deal_listed(rows, offsets, listed, indptr, mark);
                 looked_at += listed >> 32;
                 ++pushes;
                 after = 1;
@@ -251,23 +239,4 @@ __device__ __forceinline__ void search_together(StripSearch* control, const Team
         meetings->number = number;
         control->lost = now(&meetings->lost);
     }
-}
-
-extern "C" __global__ void __launch_bounds__(STRIPS_SEARCH_THREADS, STRIPS_SEARCH_BLOCKS)
-    strips_search(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const J* indices,
-                  const I* in_indptr, const J* in_indices, const unsigned int* with_edges, long long n, long long first,
-                  long long own_n, signed char* level, I* rows, I* offsets, int choice, double alpha, double beta,
-                  int deepest, unsigned long long last_step) {
-    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n,
-                    level, rows, offsets, choice, alpha, beta, deepest, last_step);
-}
-
-// The same, from the level on that does not fit a byte.
-extern "C" __global__ void __launch_bounds__(STRIPS_DEEPER_THREADS, STRIPS_DEEPER_BLOCKS)
-    strips_deeper(StripSearch* control, const unsigned long long* table, int gpus, int gpu, const I* indptr, const J* indices,
-                  const I* in_indptr, const J* in_indices, const unsigned int* with_edges, long long n, long long first,
-                  long long own_n, int* level, I* rows, I* offsets, int choice, double alpha, double beta, int deepest,
-                  unsigned long long last_step) {
-    search_together(control, Team{table, gpus, gpu}, indptr, indices, in_indptr, in_indices, with_edges, n, first, own_n,
-                    level, rows, offsets, choice, alpha, beta, deepest, last_step);
 }

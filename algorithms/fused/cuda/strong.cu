@@ -30,7 +30,7 @@ __device__ __forceinline__ unsigned long long least_in_row(const I* indptr, cons
     if (asks) {
         e = indptr[v];
         end = indptr[v + 1];
-        for (const I alone = end - e < ALONE ? end : e + ALONE; e < alone; ++e) {
+        for (const I alone = end - e < LANE_ROW ? end : e + LANE_ROW; e < alone; ++e) {
             const unsigned long long given = gives(v, indices[e]);
             if (given < had) had = given;
         }

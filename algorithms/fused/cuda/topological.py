@@ -21,8 +21,8 @@ from semiring.verbs.explanation import details
 from . import kernels
 from .layouts import TopologicalControl
 
-ROUNDS = 512
-"""Rounds on the GPU, of which one takes some 3 µs, where the host takes some 10 ns an edge."""
+MAX_ROUNDS = 512
+"""Rounds on the GPU, at most: one takes some 3 µs, where the host takes some 10 ns an edge."""
 
 
 def numbered(A: CSR, component: Array, k: int) -> Array:
@@ -37,7 +37,7 @@ def numbered(A: CSR, component: Array, k: int) -> Array:
     control, below = cp.zeros(TopologicalControl.words, np.uint64), cp.zeros(k, bool)
     of = kernels.pattern("topological_levels", types_of(A))
     sizes, number = (of.index(A.nrows), of.index(A.nnz)), of.index(k)
-    given = control, A.indptr, A.indices, *sizes, component, number, large, below, *ends, height, np.uint64(ROUNDS)
+    given = control, A.indptr, A.indices, *sizes, component, number, large, below, *ends, height, np.uint64(MAX_ROUNDS)
     of.persistent("topological_levels", A.nrows + A.nnz, given)
     state = control.get()
     told = TopologicalControl.read(state, "rounds", "listed")

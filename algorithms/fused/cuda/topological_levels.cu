@@ -8,7 +8,7 @@
 // that rise within a round count at once. A round ends with a barrier.
 
 struct Between {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     const J* indices;
     const I* component;
     I large, *tails, *heads;
@@ -18,14 +18,11 @@ struct Between {
 
     __device__ __forceinline__ void row(I v, bool) { own = component[v]; }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I c[AT_ONCE], u[AT_ONCE];
-        bool wanted[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) c[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) c[j] = component[c[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        I c[PER_LANE], u[PER_LANE];
+        bool wanted[PER_LANE];
+        UNROLLED(j, PER_LANE) c[j] = inside[j] ? __ldcs(indices + place[j]) : 0;
+        UNROLLED(j, PER_LANE) c[j] = component[c[j]];
+        UNROLLED(j, PER_LANE) {
             u[j] = from_lane(own, owner[j]);
             const bool between = inside[j] && c[j] != u[j];
             if (between && u[j] == large && !below[c[j]]) below[c[j]] = true;

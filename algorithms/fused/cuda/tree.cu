@@ -6,7 +6,7 @@
 // value, a gathered d.
 
 struct Offer {
-    static constexpr int AT_ONCE = 2;
+    static constexpr int PER_LANE = 2;
     Graph g;
     const T* d;
     I source, *parent;
@@ -20,17 +20,14 @@ struct Offer {
         from = has ? d[u] : ZERO;
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        T w[AT_ONCE], reached[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        I x[PER_LANE];
+        T w[PER_LANE], reached[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
             w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) reached[j] = d[x[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) reached[j] = d[x[j]];
+        UNROLLED(j, PER_LANE) {
             const T a = from_lane(from, owner[j]);
             const I candidate = from_lane(u, owner[j]);
             if (!inside[j] || a == ZERO || w[j] == ZERO || reached[j] == ZERO || x[j] == source) continue;
@@ -74,33 +71,25 @@ extern "C" __global__ void __launch_bounds__(TREE_THREADS, TREE_BLOCKS)
     unsigned long long round = before;
     for (bool more = true; more && round < stop_at; ++round) {
         bool unsettled = false;
-        const long long tile = (long long)blockDim.x * LOOKED_AT;
-        for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
-            const auto vertex = [=](int j) { return base + j * blockDim.x + threadIdx.x; };
-            I degree[LOOKED_AT];
-#pragma unroll
-            for (int j = 0; j < LOOKED_AT; ++j) {
-                const long long v = vertex(j);
-                degree[j] = 0;
-                if (v >= n || d[v] == ZERO) continue;
-                const bool has = v == source || parent[v] >= 0;
-                bool newly = has && round == 0;
-                if (round > 0 && !has && offered[v] >= 0) {
-                    parent[v] = offered[v];
-                    newly = true;
-                }
-                unsettled = unsettled || !(has || newly);
-                if (newly) degree[j] = indptr[v + 1] - indptr[v];
+        const auto degree_of = [&](long long v) -> I {
+            if (v >= n || d[v] == ZERO) return 0;
+            const bool has = v == source || parent[v] >= 0;
+            bool newly = has && round == 0;
+            if (round > 0 && !has && offered[v] >= 0) {
+                parent[v] = offered[v];
+                newly = true;
             }
-            list_with_degrees(degree, vertex, rows, offsets, control->queue + round % 3);
-        }
+            unsettled = unsettled || !(has || newly);
+            return newly ? indptr[v + 1] - indptr[v] : 0;
+        };
+        list_vertices(n, degree_of, rows, offsets, control->queue + round % 3);
         if (unsettled) control->unsettled = round + 1;
         if (thread_number() == 0) control->queue[(round + 1) % 3] = 0;
         grid_barrier(&control->arrived);
         const unsigned long long listed = now(control->queue + round % 3);
         more = now(&control->unsettled) == round + 1 && listed != 0;
         if (thread_number() == 0) control->done = !more;
-        if (more) deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)(listed >> 32), indptr, offer);
+        if (more) deal_listed(rows, offsets, listed, indptr, offer);
         grid_barrier(&control->arrived);
     }
     if (thread_number() == 0) control->rounds = round;

@@ -1,7 +1,7 @@
 // The trim, and the choice of the pivot, come before the searches of strong.cu.
 
 // Passes of the trim go on while each finds one vertex in so many.
-constexpr int WORTH = 128;
+constexpr int VERTICES_PER_TRIM = 128;
 
 // label: -1 for the living; at first, everywhere.  passes: at most.
 extern "C" __global__ void __launch_bounds__(TRIM_THREADS, TRIM_BLOCKS)
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(TRIM_THREADS, TRIM_BLOCKS)
         if (thread_number() == 0) control->changed[(pass + 1) % 3] = 0;
         grid_barrier(&control->arrived);
         if (thread_number() == 0) ++control->trims;
-        if (now(control->changed + pass % 3) * WORTH <= n) break;
+        if (now(control->changed + pass % 3) * VERTICES_PER_TRIM <= n) break;
     }
     if (threadIdx.x == 0) best = 0;
     __syncthreads();

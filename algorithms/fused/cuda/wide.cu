@@ -3,7 +3,7 @@
 // d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given. `listed`: d, or
 // d as the listing found it, so that a step has one outcome.
 struct Relax {
-    static constexpr int AT_ONCE = 4;
+    static constexpr int PER_LANE = 4;
     Graph g;
     T* d;
     const T* listed;
@@ -19,17 +19,14 @@ struct Relax {
         if (colour != nullptr) own = colour[v];
     }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
-        I x[AT_ONCE];
-        T w[AT_ONCE], t[AT_ONCE], seen[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        I x[PER_LANE];
+        T w[PER_LANE], t[PER_LANE], seen[PER_LANE];
+        UNROLLED(j, PER_LANE) {
             x[j] = inside[j] ? __ldcs(g.indices + place[j]) : 0;
             w[j] = inside[j] ? stream(g.values + place[j] * g.step) : ZERO;
         }
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) seen[j] = d[x[j]];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) {
+        UNROLLED(j, PER_LANE) seen[j] = d[x[j]];
+        UNROLLED(j, PER_LANE) {
             const T a = from_lane(from, owner[j]);
             bool allowed = inside[j];
             if (colour != nullptr) {
@@ -52,7 +49,7 @@ struct Relax {
 // places at once.
 __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
                                        bool every, T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
-    constexpr int AT_ONCE = 4;
+    constexpr int PER_LANE = 4;
     T left = ZERO;
     const long long tile = WIDE_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
@@ -61,19 +58,17 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
         if (!__syncthreads_or(bits != 0)) continue;
         unsigned int taken = 0, listed = 0, wanted = 0, weight = 0;
         for (unsigned int some = __ballot_sync(WARP, bits != 0); some != 0;) {
-            int owner[AT_ONCE];
-            T value[AT_ONCE];
-            I degree[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            int owner[PER_LANE];
+            T value[PER_LANE];
+            I degree[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 owner[j] = __ffs(some) - 1;
                 some &= some - 1;
                 const unsigned int here = owner[j] < 0 ? 0 : from_lane(bits, owner[j]);
                 const long long v = of_warp + owner[j] * 32 + lane_number();
                 value[j] = (here >> lane_number() & 1) && v < n ? d[v] : ZERO;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 const long long v = of_warp + owner[j] * 32 + lane_number();
                 const bool near = value[j] != ZERO && no_worse(value[j], threshold);
                 if (NOTES && near) noted[v] = value[j], when[v] = step;
@@ -82,8 +77,7 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
                 if (lane_number() == owner[j]) taken = all;
                 degree[j] = near ? indptr[v + 1] - indptr[v] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 const unsigned int all = __ballot_sync(WARP, degree[j] > 0);
                 if (lane_number() == owner[j]) listed = all;
                 wanted += degree[j] > 0;
@@ -94,17 +88,15 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
         if (!__syncthreads_or(wanted > 0)) continue;
         Places place = reserve(wanted, weight, counter);
         for (unsigned int some = __ballot_sync(WARP, listed != 0); some != 0;) {
-            I v[AT_ONCE], degree[AT_ONCE];
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            I v[PER_LANE], degree[PER_LANE];
+            UNROLLED(j, PER_LANE) {
                 const int owner = __ffs(some) - 1;
                 some &= some - 1;
                 const unsigned int here = owner < 0 ? 0 : from_lane(listed, owner);
                 v[j] = (I)(of_warp + owner * 32 + lane_number());
                 degree[j] = (here >> lane_number() & 1) ? indptr[v[j] + 1] - indptr[v[j]] : 0;
             }
-#pragma unroll
-            for (int j = 0; j < AT_ONCE; ++j) {
+            UNROLLED(j, PER_LANE) {
                 if (degree[j] == 0) continue;
                 rows[place.first] = v[j];
                 offsets[place.first++] = (I)place.weight;
@@ -113,6 +105,27 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
         }
     }
     return left;
+}
+
+// A step: list what is near, and relax its edges, of which it returns the number.
+template <class State>
+__device__ __forceinline__ unsigned long long expand_near(State* control, unsigned long long step, long long n, const T* d,
+                                                          unsigned int* active, T threshold, bool every, T* noted,
+                                                          int* when, I* rows, I* offsets, Relax& relax) {
+    Slot* const next = control->nearest + (step + 1) % 3;
+    fold_into(next, list_near(relax.g.indptr, n, d, active, threshold, every, noted, when, (int)step + 1, rows, offsets,
+                              control->queue + step % 3));
+    if (thread_number() == 0) {
+        control->queue[(step + 1) % 3] = 0;
+        control->nearest[(step + 2) % 3].value = ZERO;
+    }
+    grid_barrier(&control->arrived);
+    const unsigned long long listed = now(control->queue + step % 3);
+    relax.nearest = ZERO;
+    deal_listed(rows, offsets, listed, relax.g.indptr, relax);
+    fold_into(next, relax.nearest);
+    grid_barrier(&control->arrived);
+    return listed >> 32;
 }
 
 constexpr int CALM_STEPS = 64;
@@ -128,9 +141,8 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
          unsigned long long few, T* noted, int* when, unsigned long long calm, unsigned long long most,
          unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step};
-    unsigned long long step = control->steps, edges = 0, thresholds = 0, before = control->before;
-    unsigned long long doublings = control->doublings;
-    T threshold = control->threshold.value;
+    unsigned long long step = control->steps, edges = 0, before = control->before;
+    Threshold threshold{control->threshold.value, width, few, most, control->doublings, 0};
     bool done = false;
     int calm_steps = 0;
     Relax relax{g, d, NOTES ? noted : d, active, limit, colour, ZERO, ZERO, 0, false};
@@ -138,29 +150,10 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         const T nearest = now(&control->nearest[step % 3].value);
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
         if (done) break;
-        if (step > 0 && before < few && doublings < most) ++doublings;
-        if (better(threshold, nearest) || before < few) {
-            const T own_width = most > 0 ? doubled(width, doublings) : width;
-            threshold = product(own_width, better(threshold, nearest) ? nearest : threshold);
-            ++thresholds;
-        }
-        Slot* const next = control->nearest + (step + 1) % 3;
-        fold_into(next, list_near(g.indptr, n, d, active, threshold, every, noted, when, (int)step + 1, rows, offsets, control->queue + step % 3));
-        if (thread_number() == 0) {
-            control->queue[(step + 1) % 3] = 0;
-            control->nearest[(step + 2) % 3].value = ZERO;
-        }
-        grid_barrier(&control->arrived);
-        const unsigned long long listed = now(control->queue + step % 3);
-        before = listed >> 32;
+        threshold.raise(nearest, before, step > 0);
+        before = expand_near(control, step, n, d, active, threshold.value, every, noted, when, rows, offsets, relax);
         calm_steps = before < calm ? calm_steps + 1 : 0;
-        relax.nearest = ZERO;
-        if (before > 0) {
-            deal_edges(rows, offsets, (I)(listed & 0xffffffffu), (I)before, g.indptr, relax);
-            edges += before;
-        }
-        fold_into(next, relax.nearest);
-        grid_barrier(&control->arrived);
+        edges += before;
     }
     if (relax.saturated) control->saturated = 1;
     if (thread_number() == 0) {
@@ -174,9 +167,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         if (stopped) control->scanned = 0;
         control->steps = step;
         control->edges += edges;
-        control->thresholds += thresholds;
         control->before = before;
-        control->doublings = doublings;
-        control->threshold.value = threshold;
+        threshold.keep(control);
     }
 }

@@ -1,4 +1,4 @@
-"""Vertices dealt to several GPUs, so that each has as many of them, with as many edges.
+"""Relabels vertices so that each of several GPUs has as many of them, with as many edges.
 
 Strips of as many entries may differ in rows: of an R-MAT graph one of two GPUs has five of six vertices. A search looks
 at vertices as well as at edges, and in a step all wait for the one that has most to do. So GPUs of one process make
@@ -31,15 +31,15 @@ from .gpus import Member, Team, team_of
 
 BLOCK = 1024
 """Vertices that stay together: a multiple of WORD, which stay together in front."""
-UNEVEN, BLOCKS = 1.25, 64
-"""The share of one GPU over an even share, and the blocks of each GPU, from which dealing vertices anew pays."""
-ROOM, ROOM_A_VERTEX = 40, 40
+MIN_IMBALANCE, MIN_BLOCKS = 1.25, 64
+"""Times its share of the vertices that a GPU must have, and blocks of each GPU, for a relabelling to pay."""
+ROOM_PER_ENTRY, ROOM_PER_VERTEX = 40, 40
 """Bytes that there must be for each entry that a GPU gets, and for each vertex."""
 
 
 @dataclass(frozen=True, eq=False)
-class Deal:
-    """Who gets which vertices.
+class Relabelling:
+    """The new numbers of vertices, by which GPUs have them.
 
     numbers: (n,) on the first GPU, the new number of each vertex.  starts: of each GPU its first new number, and n.
     """
@@ -52,65 +52,65 @@ class Deal:
         return int(self.numbers.nbytes)
 
     def number(self, v: int) -> int:
-        """The new number of a vertex."""
+        """Returns the new number of a vertex."""
         return int(self.numbers[v])
 
     def renumbered(self, x: np.ndarray) -> np.ndarray:
-        """Returns x, (n,), which is by the old numbers, by the new ones, on the host."""
+        """Returns a vector on the host by the new numbers, given by the old ones."""
         found = np.empty_like(x)
         found[to_device(self.numbers, "cpu")] = x
         return found
 
     def in_order(self, x: Any) -> Any:
-        """Returns x, (n,), which is by the new numbers, by the old ones, on the first GPU."""
+        """Returns a vector on the first GPU by the old numbers, given by the new ones."""
         return x.take(self.numbers)
 
 
-DEAL: Fact[Deal | None] = Fact("who gets which vertices")
-DEALT: Fact[Partitioned] = Fact("the matrix with its vertices dealt to GPUs")
+RELABELLING: Fact[Relabelling | None] = Fact("who gets which vertices")
+RELABELLED: Fact[Partitioned] = Fact("the matrix with its vertices dealt to GPUs")
 
 
-def deal_of(A: Partitioned, team: Team) -> Deal | None:
-    """Who gets which vertices, where strips are uneven; else, and without room, None. A: by rows."""
+def relabelling_of(A: Partitioned, team: Team) -> Relabelling | None:
+    """Returns the relabelling of A, by rows, where strips are uneven; else, and without room, None."""
 
-    def find() -> Deal | None:
+    def find() -> Relabelling | None:
         largest, n = int(max(np.diff(team.starts))), A.nrows
-        if A.group.size > 1 or n < BLOCKS * BLOCK * team.count or largest * team.count <= UNEVEN * n:
+        if A.group.size > 1 or n < MIN_BLOCKS * BLOCK * team.count or largest * team.count <= MIN_IMBALANCE * n:
             return None
         rooms = [member.place.available_bytes() for member in team.members]
-        needed = ROOM * A.nnz // team.count + ROOM_A_VERTEX * n
+        needed = ROOM_PER_ENTRY * A.nnz // team.count + ROOM_PER_VERTEX * n
         if any(room is not None and room < needed for room in rooms):
             return None
         known = A.keeps(LENGTHS, 1)
-        deal = made_deal(A.lengths(0), A.lengths(1), team)
+        relabelling = new_relabelling(A.lengths(0), A.lengths(1), team)
         if not known:
             A.take(LENGTHS, 1)
-        return deal
+        return relabelling
 
-    deal = A.keep(DEAL, find)
-    if deal is not None:
+    relabelling = A.keep(RELABELLING, find)
+    if relabelling is not None:
         details(strips="dealt in groups of vertices, in a second matrix")
-    return deal
+    return relabelling
 
 
-def made_deal(leaving: Any, entering: Any, team: Team) -> Deal:
-    """By the edges that leave each vertex, and those that lead to it, on the first GPU."""
-    n, front = team.n, BLOCKS * BLOCK
+def new_relabelling(leaving: Any, entering: Any, team: Team) -> Relabelling:
+    """Makes a relabelling by the edges that leave each vertex, and those that lead to it, on the first GPU."""
+    n, front = team.n, MIN_BLOCKS * BLOCK
     cuts = np.concatenate([np.arange(0, front, WORD), np.arange(front, n, BLOCK), [n]])
     with team.home.scope():
         cp, index = cupy(), team.members[0].rows.indices.dtype
         order = cp.argsort(-cp.ceil(cp.log2(entering + 1)), kind="stable")
         entries = np.diff(to_device(cp.cumsum(leaving[order])[cp.asarray(cuts[1:] - 1)], "cpu"), prepend=0)
-        first, starts = dealt_by(entries, np.diff(cuts), team.count)
+        first, starts = balanced(entries, np.diff(cuts), team.count)
         numbers = cp.empty(n, index)
         numbers[order] = cp.arange(n, dtype=index) + cp.asarray(
             np.repeat(first - cuts[:-1], np.diff(cuts)).astype(index)
         )
-    return Deal(numbers, starts)
+    return Relabelling(numbers, starts)
 
 
-def dealt_by(entries: np.ndarray, sizes: np.ndarray, count: int) -> tuple[np.ndarray, tuple[int, ...]]:
-    """About as many vertices to each of so many GPUs; the last block, whose size is any, to the last GPU.
+def balanced(entries: np.ndarray, sizes: np.ndarray, count: int) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Gives each GPU about as many vertices; the last block, whose size is any, goes to the last GPU.
 
     entries, sizes: of each block.  Returns (the new number of each one's first vertex, that of each GPU's, and n).
     """
@@ -128,27 +128,27 @@ def dealt_by(entries: np.ndarray, sizes: np.ndarray, count: int) -> tuple[np.nda
     return first, tuple(starts)
 
 
-def dealt(A: Partitioned, deal: Deal) -> Team:
-    """The GPUs with the rows that are dealt to them, whose columns have their new numbers and are not sorted."""
+def relabelled(A: Partitioned, relabelling: Relabelling) -> Team:
+    """Returns the GPUs with their new rows, whose columns have their new numbers and are not sorted."""
     source: Any = team_of(A)
 
     def make() -> Partitioned:
         with source.home.scope():
-            vertices = cupy().empty_like(deal.numbers)  # by their new numbers
-            vertices[deal.numbers] = cupy().arange(source.n, dtype=vertices.dtype)
-        parts = [rows_of(member, source, deal, vertices) for member in source.members]
-        return assembled(A.group, parts, deal.starts, 0, A.shape)
+            vertices = cupy().empty_like(relabelling.numbers)  # by their new numbers
+            vertices[relabelling.numbers] = cupy().arange(source.n, dtype=vertices.dtype)
+        parts = [rows_of(member, source, relabelling, vertices) for member in source.members]
+        return assembled(A.group, parts, relabelling.starts, 0, A.shape)
 
-    found: Any = team_of(A.keep(DEALT, make))
+    found: Any = team_of(A.keep(RELABELLED, make))
     return found
 
 
-def rows_of(member: Member, source: Team, deal: Deal, vertices: Any) -> CSR:
-    """The rows of all strips that are dealt to a GPU.  vertices: the old numbers by the new ones."""
-    start, stop = deal.starts[member.number : member.number + 2]
+def rows_of(member: Member, source: Team, relabelling: Relabelling, vertices: Any) -> CSR:
+    """Takes a GPU's new rows from all strips; `vertices` has the old numbers by the new ones."""
+    start, stop = relabelling.starts[member.number : member.number + 2]
     pieces = []
     for each in source.members:
-        own, numbers = (to_peer(x, each.place) for x in (vertices[start:stop], deal.numbers))
+        own, numbers = (to_peer(x, each.place) for x in (vertices[start:stop], relabelling.numbers))
         with each.place.scope():
             piece = taken(each, own, numbers)
         pieces.append([to_peer(x, member.place) for x in piece])
@@ -175,7 +175,7 @@ def rows_of(member: Member, source: Team, deal: Deal, vertices: Any) -> CSR:
 
 
 def taken(each: Member, own: Any, numbers: Any) -> tuple[Any, Any, Any, Any]:
-    """Returns the rows of a strip whose vertices are dealt to a GPU: which of its vertices, lengths, columns, values.
+    """Takes from a strip the rows that go to a GPU: which of its vertices, lengths, columns and values.
 
     own: the GPU's vertices by their old numbers.  numbers: the new one of each vertex, which columns then have.
     """
@@ -188,7 +188,7 @@ def taken(each: Member, own: Any, numbers: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def places_of(starts: Any, lengths: Any) -> Any:
-    """The places of rows' entries, one row after the other."""
+    """Returns the places of rows' entries, one row after the other."""
     cp = cupy()
     ends = cp.zeros(lengths.size + 1, starts.dtype)
     ends[1:] = cp.cumsum(lengths)

@@ -40,8 +40,8 @@ from .many_sources import alone_on_host
 from .search import own_rows
 from .strong import by_hub
 
-FEW = 4
-"""Processes that each join the edges of all."""
+MAX_JOINING_PROCESSES = 4
+"""Processes that each join the edges of all, at most."""
 
 Edges = tuple[np.ndarray, ...]
 """The ends of edges, and their weights if they have any."""
@@ -93,7 +93,7 @@ def components(A: Partitioned, weak: bool) -> Any:
     with A.group.guarded("components"):
         label = scc(own_rows(A), weak=True)
         mine = listed(label)
-    if A.group.size <= FEW:
+    if A.group.size <= MAX_JOINING_PROCESSES:
         ends, labels = (A.group.everyone("components", part) for part in mine)
         with A.group.guarded("components"):
             for rank in {*range(A.group.size)} - {A.group.rank}:
@@ -184,7 +184,7 @@ def merged(group: Group, what: str, mine: Edges, joined: Callable[..., Edges]) -
 
     Of a few processes each gets the edges of all, and joins them; of more they are joined two by two.
     """
-    if group.size <= FEW:
+    if group.size <= MAX_JOINING_PROCESSES:
         several = zip(*(group.everyone(what, part) for part in mine), strict=True)
         with group.guarded(what):
             return joined(*several) if group.size > 1 else mine

@@ -25,9 +25,9 @@ from semiring.verbs.registry import Declined
 
 from ..cuda import graphs as one_gpu
 from ..cuda import kernels
-from ..cuda.graphs import DENSE, LIGHT, connected
+from ..cuda.graphs import LIGHT_EDGES_PER_VERTEX, MIN_DEGREE_FOR_LIGHT, connected
 from ..cuda.layouts import ALL_ENTRIES, EVERY_OTHER, StripEdge, StripForest
-from ..cuda.out_of_core_msf import LOW, SAMPLES, Stream
+from ..cuda.out_of_core_msf import LOW_WORD, SAMPLED_WEIGHTS, Stream
 from ..cuda.paths import as_vertices, step_of
 from .gpus import Kind, Member, Team, team_of
 from .many_sources import alone
@@ -74,7 +74,7 @@ def together_kinds(A: Partitioned, team: Team) -> list[Kind]:
     shared: list[Kind] = [(own, np.int32), *[(3 * n, np.uint32)] * 2]
     vectors: list[Kind] = [(n, np.int32), (n, np.int32), (own, np.uint64), *[(n, np.uint64)] * 2, *[(n, np.uint32)] * 2]
     lists: list[Kind] = [(edges * StripEdge.nbytes(I=np.int32) // 4, np.uint32)] * 2
-    bits: list[Kind] = [(-(-entries // 32), np.uint32), (kernels.MOST_BLOCKS, np.uint32)]
+    bits: list[Kind] = [(-(-entries // 32), np.uint32), (kernels.MAX_BLOCKS, np.uint32)]
     kinds = [*shared, *vectors, *lists, *bits, *[(n, np.int32)] * 4]
     needed = sum(int(size) * np.dtype(dtype).itemsize for size, dtype in kinds)
     rooms = [member.place.available_bytes() for member in team.members]
@@ -85,7 +85,7 @@ def together(A: Partitioned, team: Team, kinds: list[Kind], cap: Any, with_label
     """Runs one kernel on each GPU, which makes the forest of its rows, and all make that of these."""
     shared, own_kinds = kinds[:SHARED], kinds[SHARED:]
     made, tables = team.shared(*shared)
-    light = np.uint32(0 if cap is None or cap >= LOW else cap + np.uint64(1))
+    light = np.uint32(0 if cap is None or cap >= LOW_WORD else cap + np.uint64(1))
 
     for choices, member in zip(made[0], team.members, strict=True):
         with member.place.scope():
@@ -183,13 +183,13 @@ def lists_of_all(A: Partitioned, lists: list[Any]) -> list[Any]:
 
 def light_weight(A: Partitioned, team: Team) -> Any:
     """Samples the weight up to which edges are light; None if there is none, and all edges go together."""
-    share = 2 * LIGHT * A.nrows / max(A.nnz, 1)
-    if A.nnz < DENSE * A.nrows or not 0 < share < 1:
+    share = 2 * LIGHT_EDGES_PER_VERTEX * A.nrows / max(A.nnz, 1)
+    if A.nnz < MIN_DEGREE_FOR_LIGHT * A.nrows or not 0 < share < 1:
         return None
 
     def sample(member: Member) -> np.ndarray:
         values = member.rows.values
-        return ordered(np.ascontiguousarray(to_device(values[:: max(values.size // SAMPLES, 1)], "cpu")))
+        return ordered(np.ascontiguousarray(to_device(values[:: max(values.size // SAMPLED_WEIGHTS, 1)], "cpu")))
 
     def found() -> Any:
         some = np.sort(np.concatenate(A.of_each(np.concatenate(team.each(sample)))))

@@ -28,15 +28,15 @@ from formats.system import machine
 from semiring.verbs.registry import Declined
 
 from ..cuda import kernels
-from ..cuda.layouts import MOST_GPUS, Meetings
+from ..cuda.layouts import MAX_GPUS, Meetings
 
 R = TypeVar("R")
 Kind = tuple[int, Any]
 """The number of elements of an array, and their dtype."""
 
-PATIENCE = 20.0
+PATIENCE_SECONDS = 20.0
 """Seconds that GPUs of one process wait for each other. Processes have a time-out of their own."""
-LINE, SMALLEST_ARENA = 256, 4 << 20
+LINE_BYTES, MIN_ARENA_BYTES = 256, 4 << 20
 """Bytes to which an arena's arrays are aligned, and from which on CUDA gives memory that is nobody else's."""
 
 
@@ -97,7 +97,7 @@ class Team:
         self._tables: tuple[Any, list[Any]] | None = None
         self.broken = False
         self.arena: Arena | None = None
-        self.meetings = self.each(lambda _: first_meetings(PATIENCE)) if self.group.size == 1 else []
+        self.meetings = self.each(lambda _: first_meetings(PATIENCE_SECONDS)) if self.group.size == 1 else []
         for member in self.members:
             member.place.finish()
 
@@ -231,7 +231,7 @@ class Arena:
     def __init__(self, team: Team, kinds: Sequence[Kind]) -> None:
         cp, group = cupy(), team.group
         runtime = cp.cuda.runtime
-        self.size = max(SMALLEST_ARENA, sum(self._sizes(kinds)))
+        self.size = max(MIN_ARENA_BYTES, sum(self._sizes(kinds)))
         self.memory = cp.cuda.memory.Memory(self.size)
         self.rank = group.rank
         handles = group.told("arenas", runtime.ipcGetMemHandle(self.memory.ptr))
@@ -255,7 +255,7 @@ class Arena:
 
     def _sizes(self, kinds: Sequence[Kind]) -> list[int]:
         every = [(Meetings.words, np.uint64), *kinds]
-        return [-(-size * np.dtype(dtype).itemsize // LINE) * LINE for size, dtype in every]
+        return [-(-size * np.dtype(dtype).itemsize // LINE_BYTES) * LINE_BYTES for size, dtype in every]
 
     def _array(self, kind: Kind, start: int) -> Any:
         cp = cupy()
@@ -308,10 +308,10 @@ def why_not(A: Partitioned) -> str:
         return "a persistent kernel needs each strip on a GPU of its own"
     if A.group.size > 1 and len(places) > 1:
         return "of several processes each has one GPU"
-    if len(A.entries) > MOST_GPUS:
-        return f"at most {MOST_GPUS} GPUs run a kernel together"
+    if len(A.entries) > MAX_GPUS:
+        return f"at most {MAX_GPUS} GPUs run a kernel together"
     if any(start % WORD for start in A.starts[:-1]):
         return f"a strip does not begin at a multiple of {WORD} rows: A.to(device=[…]) cuts them so"
-    if any(entries > kernels.MOST_ENTRIES for entries in A.entries) or A.nrows > kernels.MOST_ENTRIES // 2:
+    if any(entries > kernels.MAX_ENTRIES for entries in A.entries) or A.nrows > kernels.MAX_ENTRIES // 2:
         return "edges of a strip are counted in 32 bits"
     return "" if befriend(places) else "the GPUs cannot read each other's memory"

@@ -22,7 +22,7 @@ from ..cuda.paths import as_vertices
 from .gpus import Member, Team, rows_with_entries, team_of
 from .many_sources import alone
 
-MOST_STEPS, IN_BYTES = 1 << 62, 120
+MAX_STEPS, BYTE_LEVELS = 1 << 62, 120
 """Steps of a search, and those whose levels fit a byte."""
 
 
@@ -64,15 +64,16 @@ def levels(A: Partitioned, source: int, how: Direction, deepest: int | None, ret
             who = tables[here], np.int32(team.count), np.int32(member.number)
             arguments.append(((control, *who, *graph), (*lists[here], choice, *rule)))
 
-    def run(name: str, most: int) -> list[Any]:
+    def run(kind: str, most: int) -> list[Any]:
+        ks = team.each(lambda member: kernels.pattern(kind, types_of(member.rows)))
         given = [(*before, level, *behind) for (before, behind), level in zip(arguments, found, strict=True)]
-        return team.run(name, ks, given, list(controls), most)
+        return team.run("strips_search", ks, given, list(controls), most)
 
-    states = run("strips_search", IN_BYTES)
+    states = run("strips_search", BYTE_LEVELS)
     if not states[0][0] >> np.uint64(32):
         narrow = {member.number: level for member, level in zip(team.members, found, strict=True)}
         found = team.each(lambda member: narrow[member.number].astype(np.int32))
-        states = run("strips_deeper", MOST_STEPS)
+        states = run("strips_deeper", MAX_STEPS)
     told = [StripSearch.read(state, "steps", "pulls", "looked_at") for state in states]
     pushed = [each["looked_at"] for each in told]
     details(kernel="strips_search", gpus=team.count, direction=how.choice, edges=sum(pushed), busiest=max(pushed))

@@ -29,7 +29,7 @@ from semiring.vectors import fill, longest_row
 from semiring.verbs.explanation import details
 from semiring.verbs.registry import Declined
 
-from ..cuda.paths import DEEP_DEGREE, DEEP_WIDEST
+from ..cuda.paths import DEEP_MAX_DEGREE, DEEP_MEAN_DEGREE
 from .checkpoint import saves
 from .gpus import Team, team_of
 from .search import own_rows
@@ -38,9 +38,9 @@ Solve = Callable[[CSR, list[int], tuple[Any, ...], slice], None]
 """A function of the matrix, a share of the sources, the rows that it fills for them, and which of all they are."""
 
 WHOLE: Fact[tuple[CSR, ...] | None] = Fact("the matrix, whole on so many GPUs or in each process")
-ROOM, BYTES = 3, 12
-"""The room that a copy of the matrix with its columns and vectors takes: so many times the bytes of an entry."""
-SMALL, SMALL_ON_HOST = 1 << 26, 1 << 22
+COPY_ROOM, BYTES_PER_ENTRY = 3, 12
+"""Times BYTES_PER_ENTRY that must be left for a copy of the matrix with its columns and vectors."""
+MIN_NNZ_FOR_GPUS, MIN_NNZ_FOR_PROCESSES = 1 << 26, 1 << 22
 """Entries below which one GPU is faster than two, on H100, and a process than two."""
 
 
@@ -113,8 +113,10 @@ def levels_by_one(A: Partitioned, sources: list[int], rows: Any, *how: Any) -> A
     return None
 
 
-def trees(A: Partitioned, sources: list[int], distances: Any, parents: Any, s: Semiring) -> Any:
+def trees(A: Partitioned, sources: list[int], rows: Any, s: Semiring) -> Any:
     """Fills the rows of parents: each one finds those of its share of the sources."""
+
+    distances, parents = rows
 
     def solve(B: CSR, few: list[int], own: tuple[Any, ...], which: slice) -> None:
         fill_trees(B, few, (brought(distances[which], B.place), *own), s)
@@ -154,8 +156,8 @@ def alone(A: Partitioned, team: Team, always: bool = False) -> CSR | None:
     """
     if _by_all.get():
         return None
-    short = A.nnz <= DEEP_DEGREE * A.nrows and longest_row(A) <= DEEP_WIDEST
-    if not (always or A.nnz < SMALL or short) or (copies := copies_of(A, [team.home])) is None:
+    short = A.nnz <= DEEP_MEAN_DEGREE * A.nrows and longest_row(A) <= DEEP_MAX_DEGREE
+    if not (always or A.nnz < MIN_NNZ_FOR_GPUS or short) or (copies := copies_of(A, [team.home])) is None:
         return None
     details(method="by one GPU, which has made itself the whole matrix")
     return copies[0]
@@ -168,7 +170,7 @@ def alone_on_host(A: Partitioned, always: bool = False) -> CSR | None:
     vertices. Without it each edge is looked at many times as often.
     """
     several = A.group.size > 1
-    if not always and (_by_all.get() or saves() or (several and A.nnz >= SMALL_ON_HOST)):
+    if not always and (_by_all.get() or saves() or (several and A.nnz >= MIN_NNZ_FOR_PROCESSES)):
         return None
     if (copies := copies_of(A, [A.place])) is None:
         return None
@@ -185,7 +187,7 @@ def copies_of(A: Partitioned, places: list[Place]) -> tuple[CSR, ...] | None:
 
     def make() -> tuple[CSR, ...] | None:
         rooms = [] if put_together else [place.available_bytes() for place in places]
-        if any(A.of_each(any(room is not None and room < ROOM * BYTES * A.nnz for room in rooms))):
+        if any(A.of_each(any(room is not None and room < COPY_ROOM * BYTES_PER_ENTRY * A.nnz for room in rooms))):
             return None
         first = A.known(WHOLE, 1)
         whole: Any = own_rows(A) if put_together else convert(A, CSR) if first is None else first[0]

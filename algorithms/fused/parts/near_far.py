@@ -31,7 +31,7 @@ LEVEL = np.dtype(np.int32)
 HOPS: Fact[Partitioned] = Fact("the matrix with a length of 1 for each edge")
 
 
-def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
+def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any = None) -> Any:
     """Returns distances from `source`; `Declined` where longer paths may be better."""
     rows: Any = compressed(A, 0)
     gains = gains_by_length(A, s)
@@ -83,7 +83,7 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
 
 
 def levels(
-    A: Partitioned, source: int, how: Direction, deepest: int | None, return_parents: bool, target: int | None
+    A: Partitioned, source: int, how: Direction, deepest: int | None, return_parents: bool, target: int | None = None
 ) -> Any:
     """Returns levels and parents of a breadth-first search: shortest paths with a length of 1 for each edge."""
     rows: Any = compressed(A, 0)

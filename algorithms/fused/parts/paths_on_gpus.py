@@ -22,20 +22,20 @@ from semiring.verbs.registry import Declined
 from ..cuda import kernels
 from ..cuda import paths as one_gpu
 from ..cuda.layouts import StripControl
-from ..cuda.paths import WIDE_FEW, Schedule, step_of, wide_buckets
-from .balanced_relabelling import Deal, deal_of, dealt
+from ..cuda.paths import WIDE_MIN_EDGES, Schedule, graph_of, wide_buckets
+from .balanced_relabelling import Relabelling, relabelled, relabelling_of
 from .checkpoint import Saving, saves
 from .gpus import Member, Pauses, Team, team_of
 from .many_sources import alone
 
-MOST_STEPS, MOST_GAINING = 1 << 62, 4096
-"""Steps of a run: all, or so many where a cycle may improve for ever, for which the definition looks."""
+MAX_STEPS, MAX_GAINING_STEPS = 1 << 62, 4096
+"""Steps of a run: all, or so many where a cycle may improve for ever, for which the equations look."""
 
-EVERY = 64
+STEPS_BETWEEN_SAVES = 64
 """Steps after which a search that is saved comes back to the host."""
 
 
-def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> Any:
+def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any = None) -> Any:
     """Returns distances from `source`, on the first GPU."""
     rows: Any = compressed(A, 0)
     team, gains = team_of(rows), gains_by_length(A, s)
@@ -50,11 +50,12 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     zero, how = s.zero(A.dtype), schedule(rows, s, delta)
     target = -1 if until.target is None else until.target
     start = source
-    if (deal := deal_of(rows, team)) is not None:
-        team, start, target = dealt(rows, deal), deal.number(source), deal.number(target) if target >= 0 else -1
+    if (numbers := relabelling_of(rows, team)) is not None:
+        team, start = relabelled(rows, numbers), numbers.number(source)
+        target = numbers.number(target) if target >= 0 else -1
     run = Run(team, rows.nrows, s, A.dtype, how)
     run.begin(start)
-    saved = Saved(run, rows, source, deal) if is_saved else None
+    saved = Saved(run, rows, source, numbers) if is_saved else None
     limit = zero if until.limit is None else A.dtype.type(until.limit)
     states = run.finish(limit, target, gains, saved)
     done = bool(states[0][0] >> np.uint64(32))  # on all of them
@@ -64,13 +65,13 @@ def distances(A: Partitioned, source: int, s: Semiring, until: Until, delta: Any
     details(kernel="strips", gpus=team.count, schedule=how.name, delta=how.width, **known)
     details(**StripControl.read(states[0], "busiest"), received=sum(each["taken"] for each in told))
     if not done:
-        return Declined(f"after {MOST_GAINING} steps something still changed")
+        return Declined(f"after {MAX_GAINING_STEPS} steps something still changed")
     d = team.whole("paths, whole", [d[member.range] for d, member in zip(run.d, team.members, strict=True)], run.d[0])
     if saved is not None:
         saved.forget()
-    if deal is not None:
+    if numbers is not None:
         with team.home.scope():
-            d = deal.in_order(d)
+            d = numbers.in_order(d)
     if gains and at_the_end(reduce(d, s.add), s):
         return Declined("a distance is at the end of the range, as it would be after a cycle")
     saturated = any(rows.of_each(any(each["saturated"] for each in told)))
@@ -92,9 +93,8 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
     def offered(member: Member) -> Any:
         of_all, own, index = brought(d, member.place), member.rows, member.rows.indptr.dtype
         k, parent = kernels.path("tree", s, A.dtype, types_of(own)), cupy().full(A.nrows, -1, index)
-        graph = own.indptr, own.indices, own.values, step_of(own, k.index)
         sizes = k.index(member.own), k.index(own.nnz), k.index(member.first)
-        k.plain("offer_strip", member.own + own.nnz, (*graph, *sizes, of_all, k.index(source), parent))
+        k.plain("offer_strip", member.own + own.nnz, (*graph_of(own, k), *sizes, of_all, k.index(source), parent))
         return parent
 
     found = team.each(offered)
@@ -118,7 +118,7 @@ def tree(A: Partitioned, d: Any, source: int, s: Semiring) -> Any:
 def schedule(A: Partitioned, s: Semiring, delta: Any) -> Schedule:
     """Returns near and far vertices, by the mean weight, or where one is negative by the largest; else frontiers."""
     if s != MinPlus:
-        return Schedule("frontier", s.zero(A.dtype), few=WIDE_FEW)
+        return Schedule("frontier", s.zero(A.dtype), few=WIDE_MIN_EDGES)
     return wide_buckets(A, delta, magnitude(A, MinPlus) / 2 if gains_by_length(A, MinPlus) else mean(A, MinPlus))
 
 
@@ -176,11 +176,9 @@ class Run:
         about = zip(self.team.members, self.tables, self.team.starts_there, self.kernels, strict=True)
         for (member, table, starts, k), (control, *bits, lists) in zip(about, vectors, strict=True):
             team = table, np.int32(self.team.count), np.int32(member.number), starts, np.int64(self.words)
-            rows = member.rows
-            graph = rows.indptr, rows.indices, rows.values, step_of(rows, k.index)
             how = self.how.width, limit, k.index(target), np.uint64(self.how.few), np.uint64(self.how.doublings)
-            arguments.append((control, *team, *graph, *bits, *lists, *how))
-        most = MOST_GAINING if gains else MOST_STEPS
+            arguments.append((control, *team, *graph_of(member.rows, k), *bits, *lists, *how))
+        most = MAX_GAINING_STEPS if gains else MAX_STEPS
         return self.team.run("strips", list(self.kernels), arguments, list(self.controls), most, pauses)
 
 
@@ -191,13 +189,13 @@ class Saved(Pauses):
     all vertices that have a distance.
     """
 
-    def __init__(self, run: Run, A: Partitioned, source: int, deal: Deal | None) -> None:
+    def __init__(self, run: Run, A: Partitioned, source: int, numbers: Relabelling | None) -> None:
         """A and source have the numbers that are saved; the run has those of the relabelling, if there is one."""
-        super().__init__(EVERY)
-        self.run, self.deal, begun = run, deal, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
+        super().__init__(STEPS_BETWEEN_SAVES)
+        self.run, self.numbers, begun = run, numbers, np.full(A.nrows, run.s.zero(A.dtype), A.dtype)
         begun[source] = run.s.unit(A.dtype)
         self.saving = Saving(A, source, run.s, begun)
-        run.go_on_from(begun if deal is None else deal.renumbered(begun))
+        run.go_on_from(begun if numbers is None else numbers.renumbered(begun))
 
     def due(self) -> bool:
         return self.saving.due()
@@ -207,7 +205,7 @@ class Saved(Pauses):
         own = [d[member.range] for d, member in zip(self.run.d, team.members, strict=True)]
         d = team.whole("checkpoint", own)
         with team.home.scope():
-            self.saving.look(to_device(d if self.deal is None else self.deal.in_order(d), "cpu"))
+            self.saving.look(to_device(d if self.numbers is None else self.numbers.in_order(d), "cpu"))
 
     def forget(self) -> None:
         self.saving.forget()

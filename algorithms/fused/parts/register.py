@@ -1,7 +1,9 @@
-"""Algorithms on a matrix in parts: what is registered, and imported when it is called."""
+"""Registers the algorithms on matrices in parts, whose modules are imported at the first call."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from algorithms.bellman_ford import bellman_ford
@@ -20,71 +22,40 @@ from semiring import Semiring
 from semiring.vectors import fill
 from semiring.verbs.registry import Declined
 
-AT_ONCE = 512
-"""Sources that several GPUs, or processes, divide among them at a time."""
+EVERYWHERE = Partitioned, "cpu", "cuda"
+BATCH: Any = {"most": 512, "needs": lambda A, k: 8 * k * A.nrows}
+"""Sources that several GPUs, or processes, divide among them at a time, and the bytes that this takes."""
+MASKED = "a mask takes vertices out, which each step looks at"
 
 
-@bellman_ford.implement(Partitioned, "cpu")
-@bellman_ford.implement(Partitioned, "cuda")
-@da2cf.implement(Partitioned, "cpu")
-@da2cf.implement(Partitioned, "cuda")
-@dijkstra.implement(Partitioned, "cpu")
-@dijkstra.implement(Partitioned, "cuda")
-@delta_stepping.implement(Partitioned, "cpu")
-@delta_stepping.implement(Partitioned, "cuda")
-def _paths(A: Partitioned, source: int, s: Semiring, until: Until, *, delta: Any = None) -> Any:
-    if A.place.on_host:
-        from .near_far import distances
-    else:
-        from .paths_on_gpus import distances
+def imported(name: str, on_host: str, on_gpus: str) -> Callable[..., Any]:
+    """Returns what calls the function `name` of one of two modules, by where the matrix is."""
 
-    return distances(A, source, s, until, delta)
+    def call(A: Partitioned, *arguments: Any, **options: Any) -> Any:
+        module = import_module(f".{on_host if A.place.on_host else on_gpus}", __package__)
+        return getattr(module, name)(A, *arguments, **options)
+
+    return call
 
 
-@shortest_path_tree.implement(Partitioned, "cpu")
-@shortest_path_tree.implement(Partitioned, "cuda")
-def _tree(A: Partitioned, d: Any, source: int, semiring: Semiring) -> Any:
-    if A.place.on_host:
-        from .near_far import tree
-    else:
-        from .paths_on_gpus import tree
+paths = imported("distances", "near_far", "paths_on_gpus")
+levels = imported("levels", "near_far", "levels_on_gpus")
+shortest_path_tree.implement(*EVERYWHERE)(imported("tree", "near_far", "paths_on_gpus"))
+shortest_path_tree.batch.implement(*EVERYWHERE, **BATCH)(imported("trees", "many_sources", "many_sources"))
+boruvka.implement(*EVERYWHERE)(imported("forest", "forests", "forests_on_gpus"))
+scc.implement(*EVERYWHERE)(imported("components", "forests", "forests_on_gpus"))
+entry_places.implement(*EVERYWHERE)(imported("entries_at", "forests", "forests"))
+for algorithm in (bellman_ford, da2cf, delta_stepping, dijkstra):
+    algorithm.implement(*EVERYWHERE)(paths)
 
-    return tree(A, d, source, semiring)
 
-
-@bfs.implement(Partitioned, "cpu")
-def _levels(
-    A: Partitioned,
-    source: int,
-    outside: Any,
-    how: Direction,
-    deepest: int | None,
-    return_parents: bool,
-    target: int | None = None,
+@bellman_ford.batch.implement(*EVERYWHERE, **BATCH)
+@da2cf.batch.implement(*EVERYWHERE, **BATCH)
+@delta_stepping.batch.implement(*EVERYWHERE, **BATCH)
+@dijkstra.batch.implement(*EVERYWHERE, **BATCH)
+def _batched_paths(
+    A: Partitioned, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None
 ) -> Any:
-    if outside is not None:
-        return Declined("a mask takes vertices out, which each step looks at")
-    from .near_far import levels
-
-    return levels(A, source, how, deepest, return_parents, target)
-
-
-@bfs.implement(Partitioned, "cuda")
-def _levels_on_gpus(
-    A: Partitioned, source: int, outside: Any, how: Direction, deepest: int | None, return_parents: bool
-) -> Any:
-    if outside is not None:
-        return Declined("a mask takes vertices out, which each step looks at")
-    from .levels_on_gpus import levels
-
-    return levels(A, source, how, deepest, return_parents)
-
-
-@bellman_ford.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
-@da2cf.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
-@delta_stepping.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
-@dijkstra.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
-def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     from .many_sources import solved
 
     how: Any = {} if delta is None else {"delta": delta}
@@ -96,16 +67,13 @@ def _many_paths(A: Partitioned, sources: list[int], rows: Any, s: Semiring, unti
     return solved(A, sources, rows[:1], solve) or Exact(rows[0])  # each has looked at its own
 
 
-@shortest_path_tree.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
-def _many_trees(A: Partitioned, sources: list[int], rows: Any, s: Semiring) -> Any:
-    from .many_sources import trees
-
-    distances, parents = rows
-    return trees(A, sources, distances, parents, s)
+@bfs.implement(*EVERYWHERE)
+def _levels(A: Partitioned, source: int, outside: Any, *how: Any, **target: Any) -> Any:
+    return Declined(MASKED) if outside is not None else levels(A, source, *how, **target)
 
 
-@bfs.batch.implement(Partitioned, "cpu", "cuda", most=AT_ONCE, needs=lambda A, k: 8 * k * A.nrows)
-def _many_levels(
+@bfs.batch.implement(*EVERYWHERE, **BATCH)
+def _batched_levels(
     A: Partitioned,
     sources: list[int],
     rows: Any,
@@ -114,14 +82,12 @@ def _many_levels(
     deepest: int | None,
     return_parents: bool,
 ) -> Any:
+    from .many_sources import levels_by_one, solved
+
     if outside is not None:
-        return Declined("a mask takes vertices out, which each step looks at")
+        return Declined(MASKED)
     if not A.place.on_host:
-        from .many_sources import levels_by_one
-
         return levels_by_one(A, sources, rows, how, deepest, return_parents)
-    from .many_sources import solved
-
     rule: Any = {"direction": how.choice, "alpha": how.alpha, "beta": how.beta, "max_level": deepest}
     rule["return_parents"] = return_parents
 
@@ -130,33 +96,3 @@ def _many_levels(
         fill(own, found if return_parents else (found, None))
 
     return solved(A, sources, rows, solve)
-
-
-@entry_places.implement(Partitioned, "cpu")
-@entry_places.implement(Partitioned, "cuda")
-def _places(A: Partitioned, rows: Any, cols: Any) -> Any:
-    from .forests import entries_at
-
-    return entries_at(A, rows, cols)
-
-
-@boruvka.implement(Partitioned, "cpu")
-@boruvka.implement(Partitioned, "cuda")
-def _forest(A: Partitioned, symmetrize: bool, with_labels: bool) -> Any:
-    if A.place.on_host:
-        from .forests import forest
-    else:
-        from .forests_on_gpus import forest
-
-    return forest(A, symmetrize, with_labels)
-
-
-@scc.implement(Partitioned, "cpu")
-@scc.implement(Partitioned, "cuda")
-def _components(A: Partitioned, weak: bool) -> Any:
-    if A.place.on_host:
-        from .forests import components
-    else:
-        from .forests_on_gpus import components
-
-    return components(A, weak)

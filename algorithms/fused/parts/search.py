@@ -36,7 +36,7 @@ from ..cpu.relaxation import kept, search, sifting
 from .checkpoint import saving
 from .strips import EDGES, FAR, RELAXED, owned, packing, taking
 
-WORTH, STEPS = 1 << 14, 32
+MIN_EXCHANGE_EDGES, MIN_EXCHANGES = 1 << 14, 32
 """Edges that all processes are to relax between two exchanges, or so many parts of all edges, if that is more."""
 
 OWN: Fact[CSR] = Fact("the rows of this process, as a matrix of the whole's shape")
@@ -77,14 +77,7 @@ class Search:
     there is no such bound.  best: the best one that is to be relaxed from.  counts: see `strips`.
     """
 
-    def __init__(
-        self,
-        A: Partitioned,
-        source: int,
-        s: Semiring,
-        until: Until,
-        delta: Any,
-    ) -> None:
+    def __init__(self, A: Partitioned, source: int, s: Semiring, until: Until, delta: Any) -> None:
         self.A, self.s, self.until, self.delta, self.group = A, s, until, delta, A.group
         self.zero = self.best = s.zero(A.dtype)
         self.own, self.firsts = own_range(A), firsts_of(A)
@@ -164,7 +157,8 @@ class Search:
         if best == self.zero or self.s.better(bound, best):
             return False
         edges = sum(int(each[2]) for each in notes)
-        self.times = max(1.0, self.times * min(2.0, max(WORTH, self.A.nnz // STEPS) / max(edges, 1)))
+        wanted = max(MIN_EXCHANGE_EDGES, self.A.nnz // MIN_EXCHANGES)
+        self.times = max(1.0, self.times * min(2.0, wanted / max(edges, 1)))
         self.top = bound if self.delta is None or self.alone else capped(self.ahead(best), bound, self.s)
         return True
 

@@ -20,8 +20,8 @@ from semiring import extract
 from semiring.verbs.explanation import details
 from semiring.verbs.registry import Declined
 
-SHARE = 1 / 4
-"""The share of the entries that may be in the rows of the rest."""
+MAX_REST_SHARE = 1 / 4
+"""Share of the entries that may be in the rows of the rest."""
 
 
 def by_hub(A: Partitioned) -> Any:
@@ -32,7 +32,7 @@ def by_hub(A: Partitioned) -> Any:
     hub = int(lengths.argmax())
     inside = (bfs(A, hub) >= 0) & (bfs(A.T, hub) >= 0)
     rest = xp.flatnonzero(~inside)
-    if int(lengths[rest].sum()) > SHARE * A.nnz:
+    if int(lengths[rest].sum()) > MAX_REST_SHARE * A.nnz:
         return Declined("searches and trims are products, and a hub's component is not large")
     label = xp.full(n, int(inside.argmax()), index_dtype(n))
     if rest.size:
