@@ -20,7 +20,7 @@ from ..algebra.semirings import Semiring
 from .compile import let_share
 from .kernels import BLOCKS, Kernels, Shape
 from .segments import RESERVED, attribute
-from .storage import Products, in_any_order, stored
+from .storage import Products, in_any_order, products_for
 from .tiles import step_of
 
 SHAPE = Shape(1024, 4)
@@ -47,13 +47,13 @@ REUSE = 1.6
 It counts where x has more elements than the L2 has words; below, one phase always is. Interpolated: see "Blocks" in
 docs/architecture.md."""
 
-UNEVEN = 1.1
+MAX_UNEVENNESS = 1.1
 """The cost that a share of whole segments may have, over the cost of an even share.
 
 Whole segments are preferred: a segment that two blocks of threads share goes through atomics in memory."""
 
 
-AT_ONCE: Fact[bool] = Fact("a product in one phase is faster")
+IN_ONE_PHASE: Fact[bool] = Fact("a product in one phase is faster")
 PIECES: Fact[Pieces] = Fact("pieces of blocks")
 """The fact takes an argument that is true along columns."""
 
@@ -115,7 +115,7 @@ def _shares(lengths: Array, firsts: Array, block: int, count: int) -> Array:
     xp.cumsum(cost, out=before[1:])
     total = int(before[-1])
     whole = xp.append(firsts[: -1 : -(-(firsts.size - 1) // count)], firsts[-1:])
-    if int(xp.diff(before[whole]).max()) * count <= UNEVEN * total:
+    if int(xp.diff(before[whole]).max()) * count <= MAX_UNEVENNESS * total:
         return whole
     within = xp.arange(1, count, dtype=np.int64) * total // count
     ends = xp.array([0]), xp.searchsorted(before[1:], within), xp.array([lengths.size])
@@ -128,7 +128,7 @@ def sectors(A: CSB) -> int:
     return 1 + int((numbers[1:] != numbers[:-1]).sum())
 
 
-@stored(CSB)
+@products_for(CSB)
 class Blocks(Products):
     """Atomics decide, so ⊕ is idempotent; sums go through kept rows or columns.
 
@@ -157,7 +157,7 @@ class Blocks(Products):
     def gather(self, k: Kernels, A: CSB, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         y = cupy().full(A.shape[A.major], semiring.zero(A.dtype), A.dtype)
         if A.nnz:
-            if A.keep(AT_ONCE, lambda: _reuses(A, x.size)):
+            if A.keep(IN_ONE_PHASE, lambda: _reuses(A, x.size)):
                 gather_at_once(k, A, x, y)
             else:
                 in_two_phases(k, A, x, y, gathers=True)

@@ -7,9 +7,10 @@ takes back: a weight of 1e-45 would be lost on the GPU and not on the CPU.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 from formats.arrays import cupy
@@ -18,6 +19,13 @@ from formats.system import cores
 from ..algebra.codegen import OPTIONS
 from ..kernels.compiling import compiling
 from ..kernels.machine_code import CUDA
+
+
+def text_of(files: Iterable[str], **constants: int) -> str:
+    """The CUDA text of constants, and then of files in this folder."""
+    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
+    return "\n".join((sizes, *(Path(__file__).with_name(file).read_text(encoding="utf-8") for file in files)))
+
 
 DYNAMIC_SHARED_BYTES = 8
 """The number of that attribute of a function, in CUDA's driver."""

@@ -13,11 +13,11 @@ from ..verbs import merge
 from . import tiles
 from .expand import expand_and_combine
 from .kernels import Kernels, Shape, shape_for
-from .push import Marks, compressed_spans, push, push_spans
-from .storage import Products, by_atomics, stored
+from .push import Marks, compressed_spans, push_spans
+from .storage import Products, by_atomics, products_for
 
 
-@stored(CSR, CSC)
+@products_for(CSR, CSC)
 class Compressed(Products):
     """Sums are in the order of the entries: across the rows through the kept transpose."""
 
@@ -38,16 +38,13 @@ class Compressed(Products):
             k.gather_until_found(k.grid(y.size), k.block, (*rows, x, cupy().ascontiguousarray(allowed), y))
         return y
 
-    def push(
-        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
-    ) -> SparseVector | None:
+    def push(self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector | None:
         if by_atomics(semiring, A.dtype):
-            return push(k, A, x, semiring, _push_rows)
+            return super().push(k, A, x, semiring, matrix_first)
         return _combined(A, x, semiring, matrix_first)
 
-
-def _push_rows(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
-    push_spans(k, k.push_spans, A, (A.indices,), compressed_spans(k, A.indptr, rows), weights, marks)
+    def push_rows(self, k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
+        push_spans(k, k.push_spans, A, (A.indices,), compressed_spans(k, A.indptr, rows), weights, marks)
 
 
 def _combined(A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:

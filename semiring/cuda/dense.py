@@ -10,14 +10,14 @@ from formats.arrays import cupy, index_dtype
 
 from ..algebra.semirings import Semiring
 from .kernels import SHORT_ROWS, Kernels, Shape
-from .storage import Products, stored
+from .storage import Products, products_for
 
 BLOCKS_PER_MULTIPROCESSOR = 8
 ROWS_OF_A_SLAB = 64
 """Fewer rows are not worth another block."""
 
 
-@stored(Dense)
+@products_for(Dense)
 class EveryPosition(Products):
     """A warp for each row, or a thread for each column, which leaves out the rows that x has not."""
 
@@ -45,9 +45,7 @@ class EveryPosition(Products):
     def scatter(self, k: Kernels, A: Dense, x: Array, semiring: Semiring) -> Array:
         return fold_rows(k, A, x)
 
-    def push(
-        self, k: Kernels, A: Dense, x: SparseVector, semiring: Semiring, *, matrix_first: bool
-    ) -> SparseVector | None:
+    def push(self, k: Kernels, A: Dense, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector:
         return SparseVector.from_dense(fold_rows(k, A, x), semiring.zero(A.dtype))
 
 

@@ -60,7 +60,7 @@ def cut(indptr: Array, nnz: int, k: Steps) -> Array:
     tiles = -(-nnz // TILE)
     first_row = cupy().empty(tiles + 1, indptr.dtype)
     arguments = (indptr, k.index(indptr.size - 1), np.int64(nnz), first_row, np.int64(tiles))
-    k.each("cut_entries", tiles + 1, arguments)
+    k.loop("cut_entries", tiles + 1, arguments)
     return first_row
 
 
@@ -87,7 +87,7 @@ def marked(A: Compressed, predicate: Predicate, value: Array | None, row: Vector
     bits = cupy().empty(words_of(A.nnz), np.uint32)
     vectors = [NOTHING if x is None else cupy().ascontiguousarray(x) for x in (value, row[0], col[0], row[1], col[1])]
     first_row = first_rows(A, entry_steps(A))
-    k.each("mark_entries", A.nnz, (A.indptr, first_row, np.int64(A.nnz), A.indices, *vectors, bits))
+    k.loop("mark_entries", A.nnz, (A.indptr, first_row, np.int64(A.nnz), A.indices, *vectors, bits))
     return bits
 
 
@@ -109,7 +109,7 @@ def mark_head(predicate: Predicate, dtype: np.dtype, index: Index, by_columns: b
 def flagged(A: Compressed, keep: Array) -> Array:
     """The bits of the entries at which the Boolean array `keep` is true."""
     bits = cupy().empty(words_of(A.nnz), np.uint32)
-    entry_steps(A).each("mark_flags", A.nnz, (cupy().ascontiguousarray(keep), np.int64(A.nnz), bits))
+    entry_steps(A).loop("mark_flags", A.nnz, (cupy().ascontiguousarray(keep), np.int64(A.nnz), bits))
     return bits
 
 
@@ -132,7 +132,7 @@ def _ranked(k: Steps, bits: Array, indptr: Array) -> tuple[Array, Array]:
     cp = cupy()
     before, ranks = cp.empty(bits.size + 1, indptr.dtype), cp.empty(indptr.size, indptr.dtype)
     totals(bits, bits.size, before, "bits", letters().open(SUM))
-    k.each("rank_rows", indptr.size, (indptr, np.int64(indptr.size - 1), bits, before, ranks))
+    k.loop("rank_rows", indptr.size, (indptr, np.int64(indptr.size - 1), bits, before, ranks))
     return before, ranks
 
 
@@ -150,7 +150,7 @@ def _taken(
     indices, new_values, moved = _room(A, count)
     if count:
         arguments = (*source, np.int64(nnz), A.indices, moved[0], *columns, bits, before, indices, moved[1])
-        k.each("take_entries", nnz, arguments)
+        k.loop("take_entries", nnz, arguments)
     return indices, new_values
 
 
@@ -185,7 +185,7 @@ def picked(A: CSR, rows: Array | None, cols: Array) -> CSR | None:
         return _empty(A, shape)
     source = (indptr, first_rows(A, k) if rows is None else cut(indptr, nnz, k), begins)
     bits, numbers = cp.empty(words_of(nnz), np.uint32), cp.empty(chosen.size + 1, k.index)
-    k.each("mark_chosen", nnz, (*source, np.int64(nnz), A.indices, chosen, bits))
+    k.loop("mark_chosen", nnz, (*source, np.int64(nnz), A.indices, chosen, bits))
     before, new_indptr = _ranked(k, bits, indptr)
     totals(chosen, chosen.size, numbers, "bits")
     parts = _taken(k, A, source, nnz, (chosen, numbers), bits, before, letters().read(SUM)[0])
@@ -197,7 +197,7 @@ def _spans(k: Steps, A: CSR, rows: Array, told: Any) -> tuple[Array, Array]:
     cp, count = cupy(), rows.size
     indptr, begins = cp.empty(count + 1, A.indptr.dtype), cp.empty(count, A.indptr.dtype)
     rows = cp.ascontiguousarray(rows.astype(indptr.dtype, copy=False))
-    k.each("row_spans", count, (rows, np.int64(count), A.indptr, indptr, begins))
+    k.loop("row_spans", count, (rows, np.int64(count), A.indptr, indptr, begins))
     totals(indptr, count, indptr, told=told)
     return indptr, begins
 
@@ -218,14 +218,14 @@ def outside(A: CSR, rows: Array | None, cols: Array | None) -> Array:
         indptr, begins = _spans(k, A, rows, NOTHING)
         source = (indptr, cut(indptr, A.nnz, k), begins)
     count = np.int64(A.nrows if rows is None else rows.size)
-    k.each("clear_chosen", A.nnz, (*source, count, A.indices, chosen, bits))
+    k.loop("clear_chosen", A.nnz, (*source, count, A.indices, chosen, bits))
     return bits
 
 
 def _chosen(k: Steps, places: Array, extent: int, told: Any = NOTHING) -> Array:
     """A bit for each of the rows or columns that are among the places. told: gets 1 unless the places ascend."""
     chosen = cupy().zeros(max(words_of(extent), 1), np.uint32)
-    k.each("choose_places", places.size, (places.astype(k.index, copy=False), np.int64(places.size), chosen, told))
+    k.loop("choose_places", places.size, (places.astype(k.index, copy=False), np.int64(places.size), chosen, told))
     return chosen
 
 
@@ -233,7 +233,7 @@ def spread_rows(V: CSR, rows: Array, nrows: int) -> Array:
     """The indptr of a matrix of so many rows that has V's rows, in ascending places."""
     k = entry_steps(V)
     indptr = cupy().zeros(nrows + 1, V.indptr.dtype)
-    k.each("spread_lengths", rows.size, (rows.astype(indptr.dtype, copy=False), np.int64(rows.size), V.indptr, indptr))
+    k.loop("spread_lengths", rows.size, (rows.astype(indptr.dtype, copy=False), np.int64(rows.size), V.indptr, indptr))
     totals(indptr, nrows, indptr)
     return indptr
 
@@ -249,7 +249,7 @@ def look_through(*places: tuple[Array, int]) -> list[tuple[bool, bool]]:
         k = steps_for(ENTRIES, index_dtype() if numbers.dtype == np.int32 else np.dtype(np.int64))
         flags = told.open(LOOKED + 2 * which), told.open(LOOKED + 2 * which + 1)
         numbers = cupy().ascontiguousarray(numbers.astype(k.index, copy=False))
-        k.each("look_through", numbers.size, (numbers, np.int64(numbers.size), np.uint64(max(bound, 0)), *flags))
+        k.loop("look_through", numbers.size, (numbers, np.int64(numbers.size), np.uint64(max(bound, 0)), *flags))
     found = told.read(*range(LOOKED, LOOKED + 2 * len(places)))
     return [(bool(outside), bool(descends)) for outside, descends in zip(found[::2], found[1::2], strict=True)]
 
@@ -263,11 +263,11 @@ def minor_line(A: Compressed, minor: int) -> tuple[Array, Array]:
     if nmajor == 0:
         return A.indices[:0].copy(), A.values[:0].copy()
     at, bits = cp.empty(nmajor, index), cp.empty(words_of(nmajor), np.uint32)
-    k.each("find_minor", nmajor, (A.indptr, np.int64(nmajor), A.indices, k.index(minor), at, bits))
+    k.loop("find_minor", nmajor, (A.indptr, np.int64(nmajor), A.indices, k.index(minor), at, bits))
     before = cp.empty(bits.size + 1, index)
     totals(bits, bits.size, before, "bits", letters().open(SUM))
     rows, values, moved = _room(A, letters().read(SUM)[0])
-    k.each("take_found", nmajor, (at, np.int64(nmajor), bits, before, moved[0], rows, moved[1]))
+    k.loop("take_found", nmajor, (at, np.int64(nmajor), bits, before, moved[0], rows, moved[1]))
     return rows, values
 
 
@@ -277,7 +277,7 @@ def major_line(A: Compressed, major: int) -> tuple[Array, Array]:
     start, stop = ends.get().tolist()
     indices, values, moved = _room(A, stop - start)
     arguments = (np.int64(start), np.int64(stop - start), A.indices, moved[0], indices, moved[1])
-    entry_steps(A).each("copy_span", stop - start, arguments)
+    entry_steps(A).loop("copy_span", stop - start, arguments)
     return indices, values
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ..algebra.semirings import MONOIDS, Semiring
 from ..generic.dense import by_columns
 from ..verbs.registry import Vector
 from ..verbs.verbs import dense_dense
-from .compile import load
+from .compile import load, text_of
 from .steps import NOTHING
 
 SIDE = 16
@@ -40,7 +39,7 @@ class Variant:
     clamped: bool = False
     argument: bool = False
 
-    def each(self, dtype: np.dtype) -> tuple[int, int, int]:
+    def tile(self, dtype: np.dtype) -> tuple[int, int, int]:
         """Returns rows and columns of a thread, and terms of a slab, that fit into registers and shared memory."""
         if not self.plain or dtype.itemsize > 4:
             return 4, 4, 8
@@ -49,23 +48,14 @@ class Variant:
 
 def gemm_text(semiring: Semiring, dtype: np.dtype, index: np.dtype, variant: Variant) -> str:
     """The CUDA text of the kernel."""
-    rows, cols, slab = variant.each(dtype)
-    blocks = 2 if variant.plain else 1
-    constants = {
-        "BLOCKS": blocks,
-        "ROWS": rows,
-        "COLS": cols,
-        "SLAB": slab,
-        "ARGUMENT": variant.argument,
-        "CLAMPED": variant.clamped,
-    }
-    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
+    rows, cols, slab = variant.tile(dtype)
+    sizes = {"BLOCKS": 2 if variant.plain else 1, "ROWS": rows, "COLS": cols, "SLAB": slab}
+    constants = text_of((), **sizes, ARGUMENT=variant.argument, CLAMPED=variant.clamped)
     plain = f"#define PLAIN {int(variant.plain)}\n"
     if variant.plain:
         for name, text in (("add", PLAIN_ADD[semiring.add.name]), ("mul", PLAIN_MUL[semiring.mul.name])):
             plain += f"__device__ __forceinline__ T plain_{name}(T a, T b) {{ return (T)({text}); }}\n"
-    file = (Path(__file__).parent / "gemm.cu").read_text(encoding="utf-8")
-    return "\n".join((prelude(semiring, dtype, index), sizes, plain, file))
+    return "\n".join((prelude(semiring, dtype, index), constants, plain, text_of(("gemm.cu",)).lstrip("\n")))
 
 
 @kept_by_place(256)
@@ -87,7 +77,7 @@ def multiplied(X: Array, Y: Array, semiring: Semiring, argument: bool) -> Any:
         ends = _plain_ends(X, Y, semiring) if rows * terms * cols >= PLAIN_FROM else None
         variant = Variant(ends is not None, bool(ends), argument)
         clamp, beyond = ends or (0, 0)
-        each_row, each_col, _ = variant.each(dtype)
+        each_row, each_col, _ = variant.tile(dtype)
         grid = (-(-cols // (SIDE * each_col)), -(-rows // (SIDE * each_row)))
         sizes = (np.int64(rows), np.int64(terms), np.int64(cols), dtype.type(clamp), dtype.type(beyond))
         _kernel(semiring, dtype, index, variant)(grid, (SIDE * SIDE,), (X, Y, *sizes, Z, which))

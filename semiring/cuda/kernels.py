@@ -6,7 +6,6 @@ A semiring is compiled once on a machine: the machine code is kept on disk.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from formats.places import kept_by_place
 
 from ..algebra.codegen import Index, counting, prelude, sum_bytes
 from ..algebra.semirings import Law, Semiring
-from .compile import load
+from .compile import load, text_of
 
 PRODUCTS = "products"
 """The unit that most formats share."""
@@ -78,7 +77,7 @@ SHORT_ROWS = Shape(256, 8)
 LONG_ROWS = Shape(512, 3)
 """For rows of many: 12 % faster on R-MAT graphs, and as much slower on roads."""
 
-LONG_FROM = 5
+LONG_ROW_ENTRIES = 5
 """Entries a row, on average, from which rows are long."""
 
 ALIGN = 32
@@ -87,7 +86,7 @@ ALIGN = 32
 PUSHED = 1024
 """Entries that a block pushes at a time."""
 
-SORTED_AT_ONCE = 2048
+MAX_SORTED_PLACES = 2048
 """Places that a block sorts in shared memory after a push."""
 
 SEGMENT_SHAPE = Shape(1024, 2)
@@ -106,16 +105,13 @@ def translation_unit(
     unit: str = PRODUCTS,
 ) -> str:
     """The CUDA text of a unit's kernels for a semiring."""
-    here = Path(__file__).parent
-    names = UNITS[unit] + TERMINAL_SOURCES if unit == PRODUCTS and semiring.add.terminal else UNITS[unit]
-    files = [(here / name).read_text(encoding="utf-8") for name in names]
+    files = UNITS[unit] + TERMINAL_SOURCES if unit == PRODUCTS and semiring.add.terminal else UNITS[unit]
     constants = {
         "THREADS": shape.threads, "ITEMS": shape.items, "ALIGN": ALIGN, "PUSHED": PUSHED,
-        "SORTED_AT_ONCE": SORTED_AT_ONCE, "SEGMENT_THREADS": SEGMENT_SHAPE.threads,
+        "MAX_SORTED_PLACES": MAX_SORTED_PLACES, "SEGMENT_THREADS": SEGMENT_SHAPE.threads,
         "SEGMENT_ITEMS": SEGMENT_SHAPE.items, "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
     }  # fmt: skip
-    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {size};\n" for name, size in constants.items())
-    return "\n".join((prelude(semiring, dtype, index, matrix_first), sizes, *files))
+    return "\n".join((prelude(semiring, dtype, index, matrix_first), text_of(files, **constants)))
 
 
 class Kernels:
@@ -169,7 +165,7 @@ def kernels_for(
 
 def shape_for(nnz: int, nrows: int) -> Shape:
     """The shape for rows of that many entries on average."""
-    return LONG_ROWS if nnz > LONG_FROM * nrows else SHORT_ROWS
+    return LONG_ROWS if nnz > LONG_ROW_ENTRIES * nrows else SHORT_ROWS
 
 
 _kernels = kept_by_place(512)(Kernels)

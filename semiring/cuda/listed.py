@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from formats import COO, SparseVector
+from formats import COO
 from formats.arrays import Array, cupy
 
 from ..algebra.semirings import Semiring
 from . import tiles
 from .kernels import Kernels, Shape, shape_for
-from .push import Marks, ends_of, push, push_spans
-from .storage import Products, by_atomics, stored
+from .push import Marks, push_spans, spans_by
+from .storage import Products, products_for
 from .tiles import step_of
 
 
-@stored(COO)
+@products_for(COO)
 class Listed(Products):
     def shape(self, A: Any) -> tuple[Shape, np.dtype]:
         return shape_for(A.nnz, A.shape[A.major]), A.outer.dtype
@@ -34,14 +34,6 @@ class Listed(Products):
             k.scatter_list(k.grid(A.nnz), k.block, (*entries, x, y))
         return y
 
-    def push(
-        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
-    ) -> SparseVector | None:
-        return push(k, A, x, semiring, _push_rows) if by_atomics(semiring, A.dtype) else None
-
-
-def _push_rows(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
-    """Each row's entries, found by bisection."""
-    starts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
-    k.spans_list(k.grid(rows.size), k.block, (rows, k.index(rows.size), A.outer, k.index(A.nnz), starts, lengths))
-    push_spans(k, k.push_spans, A, (A.inner,), (starts, ends_of(lengths)), weights, marks)
+    def push_rows(self, k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
+        spans = spans_by(k, k.spans_list, rows, A.outer, k.index(A.nnz))  # by bisection
+        push_spans(k, k.push_spans, A, (A.inner,), spans, weights, marks)

@@ -20,6 +20,7 @@ from formats.storage.orientation import compressed
 from ..algebra.ops import BinaryOp, find_op
 from ..algebra.predicates import Predicate
 from ..algebra.semirings import Monoid
+from ..generic.matrices import with_flags, written
 from ..verbs.masks import MatrixWrite
 from ..verbs.verbs import assign, ewise_add, ewise_mult, extract, select
 from . import entries, merging, packing, radix
@@ -116,10 +117,7 @@ def _filled(value: Any, shape: tuple[int, int], out: CSR) -> CSR:
 def _(A: Any, predicate: Predicate, row: Any, col: Any, write: MatrixWrite) -> Any:
     part = _restricted(A, row) if isinstance(A, CSR) and isinstance(row, SparseVector) else A
     kept = entries.kept(part, _bits(part, predicate, row, col)) if part.nnz else type(part).trusted(*part.components)
-    if write.mask is None and write.out is None:
-        return kept
-    by_row: Any = kept.to(CSR)
-    return write(by_row) if write.out is not None else write(by_row).to(type(A), **A.options)
+    return written(A, kept, write)
 
 
 def _restricted(A: CSR, row: SparseVector) -> CSR:
@@ -131,7 +129,7 @@ def _restricted(A: CSR, row: SparseVector) -> CSR:
 
 def _bits(A: CSR | CSC, predicate: Predicate, row: Any, col: Any) -> Array:
     """A bit for each entry that the predicate holds for."""
-    (row_values, in_row), (col_values, in_col) = _dense(row), _dense(col)
+    (row_values, in_row), (col_values, in_col) = with_flags(row), with_flags(col)
     value = A.values if "value" in predicate.reads else None
     found = [x.dtype for x in (value, row_values, col_values) if x is not None]
     dtype = np.result_type(*found) if found else A.indices.dtype
@@ -147,12 +145,3 @@ def _bits(A: CSR | CSC, predicate: Predicate, row: Any, col: Any) -> Array:
         if present is not None:
             keep = keep & present[places]
     return entries.flagged(A, keep)
-
-
-def _dense(x: Any) -> tuple[Array | None, Array | None]:
-    """Returns x as an array, and flags of its entries; None for no vector, and no flags where all are entries."""
-    if not isinstance(x, SparseVector):
-        return x, None
-    flags = cupy().zeros(x.size, bool)
-    flags[x.indices] = True
-    return x.to_dense(x.dtype.type(0)), flags

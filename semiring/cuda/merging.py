@@ -49,7 +49,7 @@ def _merged(A: CSR, B: CSR, op: Combiner, zero: Any, stays: Array | None, *, bot
     first_row, first_a = cp.empty(tiles + 1, index), cp.empty(tiles + 1, index)
     sides = [_side(M, index) for M in (A, B)]
     pattern = (*sides[0][:2], *sides[1][:2], k.index(A.nrows))
-    k.each("cut_path", tiles + 1, (*pattern, np.int64(tiles), first_row, first_a))
+    k.loop("cut_path", tiles + 1, (*pattern, np.int64(tiles), first_row, first_a))
     both = (*sides[0], NOTHING if stays is None else stays, *sides[1], k.index(A.nrows), first_row, first_a)
     counts = cp.empty(tiles + 1, index)
     k.launch("count_merged", tiles, (*both, counts))

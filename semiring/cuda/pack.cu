@@ -4,7 +4,7 @@
 // Traffic per entry: the column is read twice, and b / 8 bytes are written; back, the other way round.
 
 constexpr int WARPS = THREADS / 32;
-constexpr int AT_ONCE = 4;  // groups that a warp loads together
+constexpr int GROUPS_OF_WARP = 4;  // groups that a warp loads together
 constexpr int MOST_WORDS = sizeof(I) == 4 ? 32 : 66;  // of a group, and what an offset may reach beyond
 
 #if __CUDA_ARCH__ >= 800
@@ -27,12 +27,12 @@ extern "C" __global__ void group_ranges(const I* __restrict__ indices, long long
                                         I* __restrict__ widths) {
     const long long groups = (nnz + GROUP - 1) / GROUP;
     const int lane = threadIdx.x % 32;
-    for (long long first = thread_number() / 32 * AT_ONCE; first < groups; first += thread_count() / 32 * AT_ONCE) {
-        I own[AT_ONCE];
+    for (long long first = thread_number() / 32 * GROUPS_OF_WARP; first < groups; first += thread_count() / 32 * GROUPS_OF_WARP) {
+        I own[GROUPS_OF_WARP];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) own[k] = indices[min((first + k) * GROUP + lane, nnz - 1)];
+        for (int k = 0; k < GROUPS_OF_WARP; ++k) own[k] = indices[min((first + k) * GROUP + lane, nnz - 1)];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
+        for (int k = 0; k < GROUPS_OF_WARP; ++k) {
             const I low = least_of_warp(own[k]), high = greatest_of_warp(own[k]);
             if (lane > 0 || first + k >= groups) continue;
             bases[first + k] = low;
@@ -59,15 +59,15 @@ pack_groups(const I* __restrict__ indices, long long nnz, const I* __restrict__ 
     const long long groups = (nnz + GROUP - 1) / GROUP;
     const int lane = threadIdx.x % 32;
     unsigned int* const own = of_warp[threadIdx.x / 32];
-    for (long long first = thread_number() / 32 * AT_ONCE; first < groups; first += thread_count() / 32 * AT_ONCE) {
-        I offsets[AT_ONCE], begins[AT_ONCE + 1];
+    for (long long first = thread_number() / 32 * GROUPS_OF_WARP; first < groups; first += thread_count() / 32 * GROUPS_OF_WARP) {
+        I offsets[GROUPS_OF_WARP], begins[GROUPS_OF_WARP + 1];
 #pragma unroll
-        for (int k = 0; k <= AT_ONCE; ++k) begins[k] = starts[min(first + k, groups)];
+        for (int k = 0; k <= GROUPS_OF_WARP; ++k) begins[k] = starts[min(first + k, groups)];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k)
+        for (int k = 0; k < GROUPS_OF_WARP; ++k)
             offsets[k] = indices[min((first + k) * GROUP + lane, nnz - 1)] - bases[min(first + k, groups - 1)];
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
+        for (int k = 0; k < GROUPS_OF_WARP; ++k) {
             const int width = (int)(begins[k + 1] - begins[k]);  // 0 behind the last group
             for (int w = lane; w < width; w += 32) own[w] = 0;
             __syncwarp();

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from formats import CompressedCSR, Matrix, SparseVector
+from formats import CompressedCSR, Matrix
 from formats.arrays import Array, cupy
 from formats.storage.orientation import by_columns, by_rows
 
 from ..algebra.semirings import Semiring
 from . import tiles
 from .kernels import PACKED, Kernels, Shape, shape_for
-from .push import Marks, compressed_spans, push, push_spans
-from .storage import Products, by_atomics, stored
+from .push import Marks, compressed_spans, push_spans
+from .storage import Products, products_for
 
 
-@stored(CompressedCSR)
+@products_for(CompressedCSR)
 class Packed(Products):
     """Sums are in the order of the entries: across the rows through the kept transpose, which is packed as well."""
 
@@ -44,12 +44,6 @@ class Packed(Products):
             k.gather_packed_until_found(k.grid(y.size), k.block, arguments)
         return y
 
-    def push(
-        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
-    ) -> SparseVector | None:
-        return push(k, A, x, semiring, _push_rows) if by_atomics(semiring, A.dtype) else None
-
-
-def _push_rows(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
-    columns = (A.words, A.bases, A.starts)
-    push_spans(k, k.push_packed, A, columns, compressed_spans(k, A.indptr, rows), weights, marks)
+    def push_rows(self, k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
+        columns = (A.words, A.bases, A.starts)
+        push_spans(k, k.push_packed, A, columns, compressed_spans(k, A.indptr, rows), weights, marks)

@@ -14,7 +14,7 @@ def ranges(indices: Array) -> tuple[Array, Array, int]:
     k, cp = steps_for(PACK, indices.dtype), cupy()
     groups = -(-indices.size // 32)
     bases, starts = cp.empty(groups, indices.dtype), cp.empty(groups + 1, indices.dtype)
-    k.each("group_ranges", groups * 32, (indices, np.int64(indices.size), bases, starts))
+    k.loop("group_ranges", groups * 32, (indices, np.int64(indices.size), bases, starts))
     totals(starts, groups, starts, told=letters().open(SUM))
     return bases, starts, letters().read(SUM)[0]
 
@@ -23,7 +23,7 @@ def pack(indices: Array, bases: Array, starts: Array, filled: int, spare: int) -
     """The words of the columns' offsets from their bases, and so many spare ones, which are 0."""
     k, words = steps_for(PACK, indices.dtype), cupy().empty(filled + spare, np.uint32)
     arguments = (indices, np.int64(indices.size), bases, starts, np.int32(spare), words)
-    k.each("pack_groups", bases.size * 32, arguments)
+    k.loop("pack_groups", bases.size * 32, arguments)
     return words
 
 
@@ -31,5 +31,5 @@ def unpack(words: Array, bases: Array, starts: Array, nnz: int) -> Array:
     """The columns."""
     k, cp = steps_for(PACK, bases.dtype), cupy()
     indices = cp.empty(nnz, bases.dtype)
-    k.each("unpack_groups", nnz, (words, bases, starts, np.int64(nnz), indices))
+    k.loop("unpack_groups", nnz, (words, bases, starts, np.int64(nnz), indices))
     return indices

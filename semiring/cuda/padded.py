@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats import ELL, SparseVector
+from formats import ELL
 from formats.arrays import Array, cupy
 
 from ..algebra.semirings import Semiring
 from .kernels import Kernels
-from .push import Marks, push
-from .storage import Products, by_atomics, stored
+from .push import Marks
+from .storage import Products, products_for
 from .tiles import step_of
 
 
-@stored(ELL)
+@products_for(ELL)
 class Padded(Products):
     def gather(self, k: Kernels, A: Any, x: Array, semiring: Semiring, allowed: Array | None) -> Array:
         y = cupy().empty(A.shape[A.major], A.dtype)
@@ -28,19 +28,12 @@ class Padded(Products):
             k.scatter_padded((-(-A.shape[A.major] // k.block[0]),), k.block, (*_slots(k, A), x, y))
         return y
 
-    def push(
-        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
-    ) -> SparseVector | None:
-        return push(k, A, x, semiring, _push_slots) if by_atomics(semiring, A.dtype) else None
+    def push_rows(self, k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
+        arguments = (rows, weights, k.index(rows.size), *_slots(k, A), *marks)
+        k.push_padded(k.grid(rows.size * A.width), k.block, arguments)
 
 
 def _slots(k: Kernels, A: Any) -> tuple[Any, ...]:
     """Returns the first arguments of the kernels on padded rows."""
     width, nrows = A.indices.shape
     return A.indices, A.values, step_of(A.values, k.index), k.index(width), k.index(nrows)
-
-
-def _push_slots(k: Kernels, A: ELL, rows: Array, weights: Array, marks: Marks) -> None:
-    """Every slot of the given rows."""
-    arguments = (rows, weights, k.index(rows.size), *_slots(k, A), *marks)
-    k.push_padded(k.grid(rows.size * A.width), k.block, arguments)

@@ -60,7 +60,7 @@ def _needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int
 
 def _pushed(A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector | None:
     """y of a sparse x; None for a semiring that this cannot be done for."""
-    return STORED[type(A)].push(_kernels(A, semiring, matrix_first), A, x, semiring, matrix_first=matrix_first)
+    return STORED[type(A)].push(_kernels(A, semiring, matrix_first), A, x, semiring, matrix_first)
 
 
 def _dense_product(

@@ -124,11 +124,11 @@ extern "C" __global__ void push_padded(const I* __restrict__ rows, const T* __re
 extern "C" __global__ void __launch_bounds__(THREADS)
 take_sorted(const I* __restrict__ reached, unsigned long long* __restrict__ nreached, unsigned long long* told,
             T* __restrict__ y, I* __restrict__ places, T* __restrict__ taken) {
-    __shared__ I sorted[SORTED_AT_ONCE];
+    __shared__ I sorted[MAX_SORTED_PLACES];
     const unsigned long long found = *nreached;
     __syncthreads();
     if (threadIdx.x == 0) *told = found;
-    if (found > SORTED_AT_ONCE) return;
+    if (found > MAX_SORTED_PLACES) return;
     if (threadIdx.x == 0) *nreached = 0;
     const int count = (int)found;
     int size = 1;

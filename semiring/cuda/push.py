@@ -12,14 +12,14 @@ from formats.arrays import Array, cupy
 from formats.matrix.facts import Fact
 
 from ..algebra.semirings import Semiring
-from .kernels import PUSHED, SORTED_AT_ONCE, Kernels
+from .kernels import MAX_SORTED_PLACES, PUSHED, Kernels
 from .steps import NOTHING, SUM, WORD_BITS, letters, totals
 from .tiles import step_of
 
-MANY = 512
+MIN_BITMAP_NNZ = 512
 """Elements of x from which more places than a block sorts are expected. Either way serves any number."""
 
-SCANNED_AT_ONCE = 4096
+MAX_SCANNED_ROWS = 4096
 """Rows whose lengths one block scans; of more, all blocks take part."""
 
 Marks = tuple[Array, Array, Any]
@@ -62,7 +62,7 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
     scratch = A.take(SCRATCH, zero) or Scratch(size, zero, A.dtype, index_type)
     rows, weights = x.indices.astype(index_type, copy=False), cp.ascontiguousarray(x.values)
     found = None
-    if x.nnz < MANY:
+    if x.nnz < MIN_BITMAP_NNZ:
         launch(k, A, rows, weights, (scratch.y, scratch.reached, scratch.nreached))
         found = _listed(k, scratch, size)
     else:
@@ -74,7 +74,7 @@ def push(k: Kernels, A: Matrix, x: SparseVector, semiring: Semiring, launch: Lau
 
 def _listed(k: Kernels, scratch: Scratch, size: int) -> tuple[Array, Array] | None:
     """Sorts the listed places by one block, and returns them with their values; None, and bits, if they are more."""
-    cp, room = cupy(), min(size, SORTED_AT_ONCE)
+    cp, room = cupy(), min(size, MAX_SORTED_PLACES)
     places, values = cp.empty(room, scratch.reached.dtype), cp.empty(room, scratch.y.dtype)
     listed = (scratch.reached, scratch.nreached)
     k.take_sorted((1,), k.block, (*listed, letters().open(SUM), scratch.y, places, values))
@@ -97,19 +97,19 @@ def _marked(k: Kernels, scratch: Scratch) -> tuple[Array, Array]:
 
 def compressed_spans(k: Kernels, indptr: Array, rows: Array) -> tuple[Array, Array]:
     """Returns where the entries of the given rows start and end; see `push_spans`."""
-    cp, count = cupy(), rows.size
-    if count <= SCANNED_AT_ONCE:
-        spans = cp.empty(2 * count, rows.dtype)
-        k.spans_scanned((1,), k.block, (rows, k.index(count), indptr, spans))
-        return spans, spans[count:]
-    starts, lengths = (cp.empty(count, rows.dtype) for _ in range(2))
-    k.spans_compressed(k.grid(count), k.block, (rows, k.index(count), indptr, starts, lengths))
-    return starts, ends_of(lengths)
+    count = rows.size
+    if count > MAX_SCANNED_ROWS:
+        return spans_by(k, k.spans_compressed, rows, indptr)
+    spans = cupy().empty(2 * count, rows.dtype)
+    k.spans_scanned((1,), k.block, (rows, k.index(count), indptr, spans))
+    return spans, spans[count:]
 
 
-def ends_of(lengths: Array) -> Array:
-    """How many entries there are in each span and those before it."""
-    return cupy().cumsum(lengths, dtype=lengths.dtype)
+def spans_by(k: Kernels, kernel: Any, rows: Array, *places: Any) -> tuple[Array, Array]:
+    """Returns the spans of the given rows, which a kernel finds in the places; see `push_spans`."""
+    starts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
+    kernel(k.grid(rows.size), k.block, (rows, k.index(rows.size), *places, starts, lengths))
+    return starts, cupy().cumsum(lengths, dtype=lengths.dtype)
 
 
 def push_spans(

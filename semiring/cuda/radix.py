@@ -87,7 +87,7 @@ def sort_columns(
     else:
         segments = starts.size - 1
         first_tile = cp.empty(segments + 1, index)
-        k.each("count_tiles", segments, (starts, np.int64(segments), first_tile))
+        k.loop("count_tiles", segments, (starts, np.int64(segments), first_tile))
         totals(first_tile, segments, first_tile, told=letters().open(SUM))
         (tiles,) = letters().read(SUM)
     cuts = (NOTHING if starts is None else starts, first_tile, np.int32(segments), np.int64(nnz))
@@ -127,7 +127,7 @@ def turned(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Ar
     k = steps_for(RADIX, index_of(indptr, indices), values.dtype.itemsize)
     tiles, shift = -(-indices.size // SORTED), by_column.passes.last_shift
     places = (np.int32(shift), by_column.before, np.int64(tiles))
-    k.each("cut_sorted", ncols + 1, (by_column.keys, np.int64(ncols), *places, starts))
+    k.loop("cut_sorted", ncols + 1, (by_column.keys, np.int64(ncols), *places, starts))
     return starts, by_column.rows, by_column.values
 
 
@@ -153,5 +153,5 @@ def blocked(A: CSR, segment: int, block: int = 0) -> tuple[Array, Array, Array, 
         digits = block >> passes.last_shift
         extents = (np.int64(segments), np.int64(blocks), np.int64(digits), np.int32(1 << passes.bits))
         arguments = (segment_starts, by_segment.first_tile, *extents, by_segment.before, starts)
-        k.each("cut_blocks", starts.size, arguments)
+        k.loop("cut_blocks", starts.size, arguments)
     return by_segment.rows, by_segment.keys, by_segment.values, starts

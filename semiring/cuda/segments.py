@@ -10,14 +10,14 @@ from formats.arrays import Array, cupy
 from ..algebra.semirings import Semiring
 from .compile import let_share
 from .kernels import SEGMENT_BLOCKS, SEGMENT_SHAPE, Kernels
-from .storage import Products, in_any_order, stored
+from .storage import Products, in_any_order, products_for
 from .tiles import step_of
 
 RESERVED = 1024
 """Bytes of shared memory that the system takes of each block."""
 
 
-@stored(SegmentedCOO)
+@products_for(SegmentedCOO)
 class Segmented(Products):
     """Atomics decide, so ⊕ is idempotent; sums go through kept rows or columns."""
 

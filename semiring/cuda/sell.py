@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from formats import SELL, SparseVector
+from formats import SELL
 from formats.arrays import Array, cupy, namespace
 from formats.matrix.facts import Fact
 from formats.storage.compressed import expand
 
 from ..algebra.semirings import Semiring
 from .kernels import CHUNKS, Kernels
-from .push import Marks, ends_of, push, push_spans
-from .storage import Products, by_atomics, stored
+from .push import Marks, push_spans, spans_by
+from .storage import Products, products_for
 from .tiles import step_of
 
 LANES = 32
@@ -56,7 +56,7 @@ def cut_strips(A: SELL, piece: int = PIECE) -> Cuts:
     return Cuts(first_part, expand(first_part), xp.flatnonzero(count).astype(index_type))
 
 
-@stored(SELL)
+@products_for(SELL)
 class Sell(Products):
     """Sums are in the order of the entries along the rows; across them atomics decide, so ⊕ is idempotent.
 
@@ -86,10 +86,10 @@ class Sell(Products):
             k.scatter_sell(grid, k.block, (*work, x, y))
         return y
 
-    def push(
-        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
-    ) -> SparseVector | None:
-        return push(k, A, x, semiring, _push_chunks) if by_atomics(semiring, A.dtype) else None
+    def push_rows(self, k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
+        chunk = k.index(A.chunk)
+        spans = spans_by(k, k.spans_sell, rows, A.indices, A.starts, A.positions, chunk)  # with a stride
+        push_spans(k, k.push_sell, A, (chunk, A.indices), spans, weights, marks)
 
 
 def _work(k: Kernels, A: Any) -> tuple[Cuts, tuple[Any, ...], tuple[int]]:
@@ -100,11 +100,3 @@ def _work(k: Kernels, A: Any) -> tuple[Cuts, tuple[Any, ...], tuple[int]]:
     sizes = (k.index(A.chunk), k.index(A.rows.size))
     work = (cuts.first_part, cuts.strip_of, k.index(nparts), k.index(nstrips), k.index(PIECE))
     return cuts, (*entries, *sizes, *work), (-(-(nparts + nstrips) * LANES // k.block[0]),)
-
-
-def _push_chunks(k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
-    """Rows of chunks, which are spans with a stride."""
-    firsts, lengths = (cupy().empty(rows.size, rows.dtype) for _ in range(2))
-    places = (A.indices, A.starts, A.positions, k.index(A.chunk))
-    k.spans_sell(k.grid(rows.size), k.block, (rows, k.index(rows.size), *places, firsts, lengths))
-    push_spans(k, k.push_sell, A, (k.index(A.chunk), A.indices), (firsts, ends_of(lengths)), weights, marks)

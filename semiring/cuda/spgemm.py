@@ -9,7 +9,6 @@ A complement of a mask, and a mask with far more places than there are terms, ar
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..algebra.codegen import C_TYPES, prelude, sum_bytes
 from ..algebra.ops import OPERATORS
 from ..algebra.semirings import MONOIDS, Semiring
 from . import entries
-from .compile import let_share, load
+from .compile import let_share, load, text_of
 from .expand import expand_and_combine, other_than
 from .steps import SUM, letters, steps_for, totals
 from .tiles import step_of
@@ -144,10 +143,10 @@ class Terms:
         nnz, nrows = a[1].size, shape[0]
         k = steps_for(TERMS, index, 4, TERMS_HEAD)
         self.shape, self.before = shape, cp.empty(nnz + 1, np.int64)
-        k.each("count_terms", nnz, (a[1], np.int64(nnz), b[0], self.before))
+        k.loop("count_terms", nnz, (a[1], np.int64(nnz), b[0], self.before))
         totals(self.before, nnz, self.before)
         lists, told = cp.empty((classes, nrows), index), cp.zeros(classes + 2, np.uint64)
-        k.each("list_rows", nrows, (a[0], np.int64(nrows), self.before, lists, told))
+        k.loop("list_rows", nrows, (a[0], np.int64(nrows), self.before, lists, told))
         *counts, self.of_long, self.count = told.tolist()
         *light, self.middle, self.long = (rows[:count] for rows, count in zip(lists, counts, strict=True))
         self.light = tuple(zip(LIGHT, light, strict=True))
@@ -219,13 +218,10 @@ def _counts(semiring: Semiring, dtype: np.dtype) -> bool:
 
 def spgemm_text(files: tuple[str, ...], semiring: Semiring, dtype: np.dtype, index: np.dtype, number: np.dtype) -> str:
     """The CUDA text of a unit. number: the index type of the result."""
-    here = Path(__file__).parent
-    constants = {"THREADS": THREADS, "RANGE": _range(semiring, dtype)}
-    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {size};\n" for name, size in constants.items())
     most = np.iinfo(dtype).max if dtype.kind == "i" else 0
     head = f"#define COUNTS {int(_counts(semiring, dtype))}\n#define MOST {most}\nusing N = {C_TYPES[number.name]};\n"
-    texts = ((here / name).read_text(encoding="utf-8") for name in files)
-    return "\n".join((prelude(semiring, dtype, index), head, sizes, *texts))
+    text = text_of(files, THREADS=THREADS, RANGE=_range(semiring, dtype))
+    return "\n".join((prelude(semiring, dtype, index), head, text))
 
 
 @kept_by_place(256)

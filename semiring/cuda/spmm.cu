@@ -13,9 +13,9 @@
 //
 // Source: C. Yang, A. Buluç, J. D. Owens, Design principles for sparse matrix multiplication on the GPU, Euro-Par 2018.
 
-constexpr int AHEAD = 8;
+constexpr int ROWS_UNDER_WAY = 8;
 constexpr int BLOCK_CHUNKS = THREADS / LANES;
-constexpr int PER = LANES < AHEAD ? AHEAD / LANES : 1;  // entries that a lane reads at once
+constexpr int PER = LANES < ROWS_UNDER_WAY ? ROWS_UNDER_WAY / LANES : 1;  // entries that a lane reads at once
 
 template <class V> struct alignas(sizeof(V) * WIDE) Several {
     V of[WIDE];
@@ -158,16 +158,16 @@ multiply_columns(const I* __restrict__ indptr, I nrows, const J* __restrict__ in
         const int count = (int)min((I)(PER * LANES), (I)(end - e));
         if (e + PER * LANES < end) ask(e + PER * LANES);
 #pragma unroll 1
-        for (int first = 0; first < count; first += AHEAD) {
-            Several<T> xs[AHEAD];
-            I at[AHEAD];
+        for (int first = 0; first < count; first += ROWS_UNDER_WAY) {
+            Several<T> xs[ROWS_UNDER_WAY];
+            I at[ROWS_UNDER_WAY];
 #pragma unroll
-            for (int i = 0; i < AHEAD; ++i) {
+            for (int i = 0; i < ROWS_UNDER_WAY; ++i) {
                 at[i] = told_by(col[PER == 1 ? 0 : i / LANES], (first + i) % LANES);
                 xs[i] = row_of(x, width, column, at[i]);
             }
 #pragma unroll
-            for (int i = 0; i < AHEAD; ++i) {
+            for (int i = 0; i < ROWS_UNDER_WAY; ++i) {
                 const T a = told_by(value[PER == 1 ? 0 : i / LANES], (first + i) % LANES);
                 if (first + i >= count) break;
                 totals.take(a, xs[i], at[i]);

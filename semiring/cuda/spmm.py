@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..algebra.codegen import Index, prelude, sum_bytes, types_of
 from ..algebra.semirings import Law, Semiring
 from ..generic.dense import by_columns, dense_needs, with_dense
 from ..verbs.verbs import dense_mxm
-from .compile import load
+from .compile import load, text_of
 from .kernels import ARGUMENTS, kernels_for, shape_for
 from .steps import NOTHING
 from .tiles import gather_arguments, step_of
@@ -31,7 +30,7 @@ STEPS_OF_A_LANE = 64
 """Entries of a chunk for each lane: fewer lanes take shorter chunks, so that there are enough of these."""
 
 FILES = ("threads.cu", "columns.cu", "common.cu", "spmm.cu")
-FEW = 3
+MAX_VECTOR_COLUMNS = 3
 """Columns that as many products with a vector are faster for."""
 
 VECTOR_BYTES = 16
@@ -83,14 +82,9 @@ def spmm_text(
     semiring: Semiring, dtype: np.dtype, index: Index, matrix_first: bool, columns: Columns, argument: bool
 ) -> str:
     """The CUDA text of the kernels."""
-    here = Path(__file__).parent
-    constants = {
-        "THREADS": THREADS, "CHUNK": columns.chunk, "LANES": columns.lanes, "WIDE": columns.wide, "ARGUMENT": argument
-    }  # fmt: skip
-    sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
-    files = (here / name for name in FILES)
-    texts = (path.read_text(encoding="utf-8") for path in files)
-    return "\n".join((prelude(semiring, dtype, index, matrix_first), sizes, *texts))
+    sizes = {"CHUNK": columns.chunk, "LANES": columns.lanes, "WIDE": columns.wide}
+    text = text_of(FILES, THREADS=THREADS, **sizes, ARGUMENT=argument)
+    return "\n".join((prelude(semiring, dtype, index, matrix_first), text))
 
 
 @kept_by_place(256)
@@ -113,7 +107,7 @@ def _needs(A: Matrix, fmt: type[Matrix], columns: int) -> dict[str, int]:
 def _(A: Matrix, X: Array, semiring: Semiring, matrix_first: bool, argument: bool, allowed: Any) -> Any:
     if isinstance(A, Dense) and semiring.mul.reads != "":
         return with_dense(A, X, semiring, matrix_first, argument)
-    if X.shape[1] <= FEW and not argument:
+    if X.shape[1] <= MAX_VECTOR_COLUMNS and not argument:
         return by_columns(A, X, semiring, matrix_first, argument, allowed)
     rows = A if isinstance(A, CSR) else dense_mxm.rows_of(A)
     if X.shape[1] == 1:

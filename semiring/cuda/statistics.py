@@ -55,7 +55,7 @@ def moments(values: Array, absent: Any) -> dict[str, float]:
 def longest_row(indptr: Array, dtype: np.dtype) -> int:
     """The largest number of entries in a row; dtype: of the values, whose unit is used."""
     longest = cupy().zeros(1, indptr.dtype)
-    _steps(dtype, indptr.dtype).each("longest_row", indptr.size - 1, (indptr, np.int64(indptr.size - 1), longest))
+    _steps(dtype, indptr.dtype).loop("longest_row", indptr.size - 1, (indptr, np.int64(indptr.size - 1), longest))
     return int(longest.get()[0])
 
 
@@ -68,7 +68,7 @@ def same_reverses(A: CSR, values: bool) -> tuple[bool, bool]:
     difference, k = cupy().zeros(4, np.uint64), _steps(A.dtype, types_of(A))
     weights = A.values, step_of(A.values, A.indptr.dtype)
     sizes = np.int64(A.nrows), np.int64(A.nnz), np.bool_(values)
-    k.each("compare_reverses", -(-A.nnz // ENTRIES_EACH), (A.indptr, A.indices, *weights, *sizes, difference))
+    k.loop("compare_reverses", -(-A.nnz // ENTRIES_EACH), (A.indptr, A.indices, *weights, *sizes, difference))
     found = difference.get()
     positions = not found[:2].any()
     return positions, positions and values and not found[2:].any()

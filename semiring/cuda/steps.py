@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from formats.arrays import Array, cupy
 from formats.places import kept_by_place
 
 from ..algebra.codegen import Index, counting, index_text
-from .compile import let_share, load
+from .compile import let_share, load, text_of
 
 THREADS = 256
 """Threads of a block, in all of these kernels."""
@@ -52,10 +51,8 @@ NOTHING = np.uintp(0)
 
 def step_text(files: tuple[str, ...], index: Index, value_bytes: int, head: str = "") -> str:
     """The CUDA text of a unit. head: what comes before its files, of the unit's own."""
-    here = Path(__file__).parent
     types = f"{index_text(index)}using V = {_WORDS[value_bytes]};\n"
-    constants = f"[[maybe_unused]] constexpr int THREADS = {THREADS};\n"
-    return "\n".join((head, types + constants, *((here / name).read_text(encoding="utf-8") for name in files)))
+    return f"{head}\n{types}{text_of(files, THREADS=THREADS)}"
 
 
 class Steps:
@@ -80,7 +77,7 @@ class Steps:
             let_share(kernel, shared)
         kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
-    def each(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
+    def loop(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
         """Launch a kernel that loops, for so many things, a thread each."""
         self.launch(name, min(-(-things // THREADS), self._largest), arguments)
 

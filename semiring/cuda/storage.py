@@ -21,6 +21,7 @@ from ..algebra.codegen import Index
 from ..algebra.semirings import Semiring, counts
 from ..generic.layout import GATHER_FROM, Layout
 from .kernels import PRODUCTS, SHORT_ROWS, Kernels, Shape
+from .push import Marks, push
 
 
 class Products(Layout):
@@ -55,10 +56,12 @@ class Products(Layout):
         """y across the stored rows."""
         raise NotImplementedError
 
-    def push(
-        self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, *, matrix_first: bool
-    ) -> SparseVector | None:
+    def push(self, k: Kernels, A: Any, x: SparseVector, semiring: Semiring, matrix_first: bool) -> SparseVector | None:
         """y across the stored rows that x has; None for a semiring that this cannot be done for."""
+        return push(k, A, x, semiring, self.push_rows) if by_atomics(semiring, A.dtype) else None
+
+    def push_rows(self, k: Kernels, A: Any, rows: Array, weights: Array, marks: Marks) -> None:
+        """Launches y_k ⊕= a_ik ⊗ weights_i for the given rows."""
         raise NotImplementedError
 
 
@@ -66,7 +69,7 @@ STORED: dict[type[Matrix], Products] = {}
 """The products of each format that has some."""
 
 
-def stored(*formats: type[Matrix]) -> Callable[[type[Products]], type[Products]]:
+def products_for(*formats: type[Matrix]) -> Callable[[type[Products]], type[Products]]:
     """Register the decorated products for the formats."""
 
     def register(products: type[Products]) -> type[Products]:

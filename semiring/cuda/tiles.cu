@@ -18,11 +18,11 @@
 
 constexpr int ENTRIES = THREADS * ITEMS;        // that a block reads
 constexpr int STEPS = ENTRIES - ALIGN;
-constexpr int LANES = 8;                        // threads that fold a row where rows are longer than FEW on average
-constexpr int FEW = 12;
-constexpr int SHORT = 32;                       // entries of a row that one thread folds at most
+constexpr int LANES = 8;                        // threads that fold a row where rows are longer than MAX_ENTRIES_FOR_THREAD on average
+constexpr int MAX_ENTRIES_FOR_THREAD = 12;
+constexpr int SHORT_ENTRIES = 32;                       // entries of a row that one thread folds at most
 constexpr int MEDIUM = 128;                     // and LANES threads
-constexpr int LONGER = ENTRIES / SHORT;         // rows of a tile that are longer, at most
+constexpr int LONGER = ENTRIES / SHORT_ENTRIES;         // rows of a tile that are longer, at most
 constexpr int PADDED = ENTRIES + ENTRIES / 32;  // shared words, with one left out after every 32 against bank conflicts
 
 __device__ __forceinline__ int padded(int i) { return i + (i >> 5); }
@@ -74,7 +74,7 @@ __device__ __forceinline__ void fold_tile(const Term* terms, const Rows& rows, i
     if (lanes == 1) {
         for (int q = threadIdx.x; q < nrows; q += THREADS) {
             if (q >= THREADS) span = rows.span(q);
-            if (span.to - span.from > SHORT) longer[atomicAdd(&nlonger, 1)] = (short)q;
+            if (span.to - span.from > SHORT_ENTRIES) longer[atomicAdd(&nlonger, 1)] = (short)q;
             else put<1>(rows, terms, q, span, fold_share(terms, span.from, span.to, 1), true);
         }
     } else {
@@ -95,7 +95,7 @@ __device__ __forceinline__ void fold_tile(const Term* terms, const Rows& rows, i
     }
 }
 
-__device__ __forceinline__ int lanes_for(int count, int nrows) { return count > FEW * nrows ? LANES : 1; }
+__device__ __forceinline__ int lanes_for(int count, int nrows) { return count > MAX_ENTRIES_FOR_THREAD * nrows ? LANES : 1; }
 
 // Put the terms of entries [base + early, base + count) into shared memory, that of entry base + i at i.
 template <class Load> __device__ __forceinline__ void load_terms(Load load, I base, int early, int count, Term* terms) {

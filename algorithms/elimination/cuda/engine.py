@@ -49,7 +49,7 @@ ALIGNED = 256
 CLIMB_ROOM, CLIMB_THREADS = 2048, 128
 """As in sweeps.cu: ancestors in shared memory; and threads of a block that climbs for one of many."""
 
-FEW, AT_ONCE = 4, 1024
+MAX_SINGLE_SOURCES, BATCH_SOURCES = 4, 1024
 """Sources up to which each is swept on its own, and sources of a batch."""
 
 SOLVE_WORDS, STEP_WORDS = 4, 3
@@ -242,7 +242,7 @@ class Engine:
         """Fill a row from each source; OverflowError if a finite distance does not fit."""
         with self.A.place.scope():
             out = cupy().empty(rows.shape, self.dtype) if self.wide else rows
-            each = 1 if len(sources) <= FEW else self.at_once
+            each = 1 if len(sources) <= MAX_SINGLE_SOURCES else self.at_once
             for first in range(0, len(sources), each):
                 part = out[first : first + each]
                 worsts = self.one(sources[first], part) if each == 1 else self.many(sources[first : first + each], part)
@@ -282,7 +282,7 @@ class Engine:
     @cached_property
     def at_once(self) -> int:
         """Sources of a batch, as many as there is room for: asked once, for that takes as long as some kernels."""
-        each, left = AT_ONCE, self.A.place.available_bytes()
+        each, left = BATCH_SOURCES, self.A.place.available_bytes()
         while left is not None and each > 32 and each * self.A.nrows * self.dtype.itemsize > left // 2:
             each //= 2
         return each

@@ -108,7 +108,7 @@ def cut(plan: Plan) -> Cut:
     p, t = plan.pattern, plan.tree
     parts = -(-np.diff(p.firsts) // PANEL)
     owner = np.repeat(np.arange(parts.size), parts)
-    first = p.firsts[:-1][owner] + PANEL * within(parts)
+    first = p.firsts[:-1][owner] + PANEL * numbers_in_runs(parts)
     end = p.firsts[1:][owner]
     last = np.minimum(first + PANEL, end)
     panel_of = np.repeat(np.arange(first.size, dtype=np.int32), last - first)
@@ -135,8 +135,8 @@ def elimination(c: Cut) -> Elimination:
     small, large = (np.flatnonzero(each).astype(np.int32) for each in (is_small, ~is_small))
     sides = -(-columns[large] // SIDE)
     spans, pairs = np.zeros(int(sides.sum()), TILES), sides * (sides + 1) // 2
-    spans["panel"], spans["j"] = np.repeat(large, sides), SIDE * within(sides)
-    tiles, number = np.zeros(int(pairs.sum()), TILES), within(pairs)
+    spans["panel"], spans["j"] = np.repeat(large, sides), SIDE * numbers_in_runs(sides)
+    tiles, number = np.zeros(int(pairs.sum()), TILES), numbers_in_runs(pairs)
     across = ((np.sqrt(8.0 * number + 1) - 1) / 2).astype(np.int64)
     tiles["panel"], tiles["j"] = np.repeat(large, pairs), SIDE * across
     tiles["i"] = SIDE * (number - across * (across + 1) // 2)
@@ -155,7 +155,7 @@ def sweeping(plan: Plan, c: Cut, how: Bins, multiprocessors: int) -> Sweeping:
     outer = counts - (own["last"] - np.arange(counts.size) - 1)  # arcs to columns
     parts = -(-outer // how.cut)
     x = np.repeat(np.arange(counts.size), parts)
-    pieces, offset = np.empty(x.size, PIECES), how.cut * within(parts)
+    pieces, offset = np.empty(x.size, PIECES), how.cut * numbers_in_runs(parts)
     panels = own[x]
     inside, size = panels["end"] - panels["last"] - offset, np.minimum(outer[x] - offset, how.cut)
     pieces["arcs"] = plan.pattern.starts[x] + counts[x] - outer[x] + offset
@@ -219,7 +219,7 @@ def by_levels(things: np.ndarray, level: np.ndarray, levels: int) -> Levels:
     return Levels(things[order], np.searchsorted(level[order], np.arange(levels + 1)).astype(np.int32))
 
 
-def within(counts: Any) -> np.ndarray:
+def numbers_in_runs(counts: Any) -> np.ndarray:
     """0, 1, … up to each count."""
     ends = np.cumsum(counts)
     return np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)

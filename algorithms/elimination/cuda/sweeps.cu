@@ -500,7 +500,7 @@ __device__ __forceinline__ Arcs arcs_from(const Sweep& sweep, const Piece& piece
 // first.
 __device__ __forceinline__ void sweep_piece(const Sweep& sweep, const Piece& piece, Arcs arcs, const unsigned char* marks,
                                             Side* strip) {
-    constexpr int AT_ONCE = 4;
+    constexpr int ARCS_AT_A_TIME = 4;
     Side* const own = strip + piece.x * 32LL;
     const int count = arcs_in(piece);
     Side best;
@@ -509,13 +509,13 @@ __device__ __forceinline__ void sweep_piece(const Sweep& sweep, const Piece& pie
     if (marks[piece.x] != 0) best = loaded(own);
     for (int at = 0;;) {
         const int some = count - at < 32 ? count - at : 32;
-        for (int i = 0; i < some; i += AT_ONCE) {
-            Side from[AT_ONCE];
+        for (int i = 0; i < some; i += ARCS_AT_A_TIME) {
+            Side from[ARCS_AT_A_TIME];
 #pragma unroll
-            for (int u = 0; u < AT_ONCE; ++u)
+            for (int u = 0; u < ARCS_AT_A_TIME; ++u)
                 from[u] = strip[from_lane(arcs.end, i + u < some ? i + u : some - 1) * 32LL];
 #pragma unroll
-            for (int u = 0; u < AT_ONCE; ++u)
+            for (int u = 0; u < ARCS_AT_A_TIME; ++u)
                 take(best, from[u], from_lane(arcs.weight, i + u < some ? i + u : some - 1));
         }
         at += 32;
