@@ -22,7 +22,7 @@ from algorithms import (
     sssp,
     topological_components,
 )
-from algorithms.sssp import ALGORITHMS
+from algorithms.equations.sssp import ALGORITHMS
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, da2cf_by
 from formats import CSR, DTYPES, Matrix, SparseVector, from_edges

@@ -19,8 +19,8 @@ from semiring.algebra.semirings import find_semiring
 from ..elimination.cpu.archive import is_factor
 from ..elimination.factors import Factor, read_labelled, symbolic_factor
 from ..elimination.factors import factor as factored
+from ..equations.sssp import sssp
 from ..shared.parents import path
-from ..sssp import sssp
 from .graph import Graph, Stopwatch, load
 from .options import Json, Printing, Reading
 from .output import STANDARD_OUTPUT, opened, plain, print_json

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.equations.scc import scc
+from algorithms.equations.topological import topological_components
 from algorithms.fused.cpu import unchecked_csr as loops
-from algorithms.scc import scc
-from algorithms.topological import topological_components
 from formats import CSR
 from formats.storage.orientation import compressed
 from semiring.vectors import renumbered

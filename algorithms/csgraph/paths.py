@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.all_pairs import all_pairs
-from algorithms.bfs import bfs
-from algorithms.joint_search import joint_search, with_joint_source
+from algorithms.equations.all_pairs import all_pairs
+from algorithms.equations.bfs import bfs
+from algorithms.equations.joint_search import joint_search, with_joint_source
+from algorithms.equations.sssp import sssp
 from algorithms.shared.errors import NegativeCycle
 from algorithms.shared.parents import gains_by_length, shortest_path_tree
-from algorithms.sssp import sssp
 from formats import Matrix
 from formats.matrix.facts import Fact
 from formats.storage.compressed import expand

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.bfs_order import bfs_order
-from algorithms.boruvka import boruvka
+from algorithms.equations.bfs_order import bfs_order
+from algorithms.equations.boruvka import boruvka
 from algorithms.fused.cpu.bfs_order import queued, queued_along
 from formats import Matrix
 from formats.storage.compressed import expand

@@ -9,9 +9,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms.betweenness import betweenness_centrality as dependencies
-from algorithms.distances_in_blocks import blocks_of_distances
-from algorithms.pagerank import pagerank as shares
+from algorithms.equations.betweenness import betweenness_centrality as dependencies
+from algorithms.equations.distances_in_blocks import blocks_of_distances
+from algorithms.equations.pagerank import pagerank as shares
 from formats import Matrix
 from formats.arrays import to_device
 from formats.storage.orientation import is_symmetric

@@ -6,7 +6,7 @@ from typing import Any
 
 import networkx as nx
 
-from algorithms.triangles import triangles as of_each
+from algorithms.equations.triangles import triangles as of_each
 from formats.arrays import to_device
 
 from .answers import by_name

@@ -9,8 +9,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.equations.transitive_closure import transitive_closure as closure
 from algorithms.networkx.order import breadth_first
-from algorithms.transitive_closure import transitive_closure as closure
 from formats.arrays import to_device
 from formats.storage.compressed import expand
 from formats.storage.orientation import compressed

@@ -10,11 +10,11 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms import closeness
-from algorithms.all_pairs import all_pairs
-from algorithms.distance_totals import Totals, distance_totals
-from algorithms.distances_in_blocks import blocks_of_distances
-from algorithms.eccentricity import eccentricity as eccentricities
+from algorithms import harmonic_centrality as harmonic
+from algorithms.equations.all_pairs import all_pairs
+from algorithms.equations.distance_totals import Totals, distance_totals
+from algorithms.equations.distances_in_blocks import blocks_of_distances
+from algorithms.equations.eccentricity import eccentricity as eccentricities
 from formats import Matrix
 from formats.arrays import to_device
 from formats.storage.orientation import compressed
@@ -197,7 +197,7 @@ def closeness_centrality(G: Converted, u: Any = None, distance: Any = None, wf_i
 def harmonic_centrality(G: Converted, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Any:
     if nbunch is not None or sources is not None:
         raise NotImplementedError("some vertices")
-    found = closeness.harmonic_centrality(matrix(G, distance), weighted=distance is not None)
+    found = harmonic(matrix(G, distance), weighted=distance is not None)
     if not np.isfinite(to_device(found, "cpu")).all():
         raise NotImplementedError("edges of length 0")
     values = by_name(G, [x or 0 for x in to_device(found, "cpu").tolist()])
@@ -205,7 +205,7 @@ def harmonic_centrality(G: Converted, nbunch: Any = None, distance: Any = None, 
 
 
 def sum_of_inverses(G: Converted, weight: Any) -> float:
-    found = closeness.harmonic_centrality(matrix(G, weight), weighted=weight is not None)
+    found = harmonic(matrix(G, weight), weighted=weight is not None)
     total = float(to_device(found, "cpu").sum())
     if not math.isfinite(total):
         raise NotImplementedError("edges of length 0")

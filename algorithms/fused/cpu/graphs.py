@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from algorithms.betweenness import betweenness_centrality
-from algorithms.bfs import bfs
-from algorithms.bfs_order import bfs_order
-from algorithms.boruvka import boruvka
-from algorithms.core_number import core_number
-from algorithms.distance_totals import distance_totals
-from algorithms.pagerank import pagerank
-from algorithms.scc import scc
+from algorithms.equations.betweenness import betweenness_centrality
+from algorithms.equations.bfs import bfs
+from algorithms.equations.bfs_order import bfs_order
+from algorithms.equations.boruvka import boruvka
+from algorithms.equations.core_number import core_number
+from algorithms.equations.distance_totals import distance_totals
+from algorithms.equations.pagerank import pagerank
+from algorithms.equations.scc import scc
+from algorithms.equations.topological import topological_components
 from algorithms.shared.entries import entry_places
-from algorithms.topological import topological_components
 from formats import CSR, CompressedCSR
 from semiring.verbs.registry import Declined, Deferred
 

@@ -25,7 +25,7 @@ from formats.arrays import DenseVector, IntegerVector
 from semiring import mxm, reduce, select, transpose
 from semiring.vectors import degrees, gather, longest_row
 
-from .shared.edges import undirected_pattern
+from ..shared.edges import undirected_pattern
 
 SHORT = 32
 """Entries of the longest row up to which the vertices' own order serves: renumbering takes longer than it saves."""

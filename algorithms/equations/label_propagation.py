@@ -27,7 +27,7 @@ from semiring.vectors import all_vertices, either, membership, nonzero, unweight
 from semiring.verbs.checks import check_graph
 from semiring.verbs.explanation import definitions_only, recorded
 
-from .shared.trace import trace_round
+from ..shared.trace import trace_round
 
 PlusFirst = find_semiring("plus_first")
 
