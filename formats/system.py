@@ -40,6 +40,9 @@ let_others_run: Callable[[], object] = getattr(os, "sched_yield", None) or parti
 YIELD = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 """A function of the system's that machine code calls for that, without arguments; it returns 32 bits."""
 
+NAP = ("Sleep", 1) if sys.platform == "win32" else ("usleep", 50)
+"""A function of the system's that lets a thread sleep, and the number it is called with: for 50 µs, or the least."""
+
 
 def in_a_forked_child(call: Callable[[], object]) -> None:
     """Call that first in every process that is forked from this one, where processes can be."""

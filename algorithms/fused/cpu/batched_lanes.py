@@ -25,6 +25,7 @@ import numpy as np
 from formats import CSR
 from formats.matrix.facts import Fact
 from semiring import Semiring
+from semiring.cpu.atomics import added, prefetched
 from semiring.cpu.columns import vectorizes
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
@@ -32,7 +33,6 @@ from semiring.cpu.lanes import across, on_stack, total
 from semiring.cpu.threads import get_threads, run
 
 from ..essential import BYTES
-from .atomics import added, prefetched
 from .near_far import Essential, Rows, full_values, skewed
 from .relaxation import length, orders, passed_over
 

@@ -22,6 +22,7 @@ from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from semiring import MONOIDS, Semiring
 from semiring.algebra.semirings import end_of_range
+from semiring.cpu.atomics import added
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.batch import Rows
@@ -29,7 +30,6 @@ from semiring.verbs.explanation import details
 from semiring.verbs.registry import Declined
 
 from . import batched_lanes
-from .atomics import added
 from .dealing import MIN_WORK_FOR_THREADS
 from .distances import planned
 from .label_correcting import by_queue

@@ -26,11 +26,11 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
+from semiring.cpu.atomics import added, lowered, prefetched
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import run
 from semiring.verbs.explanation import details
 
-from .atomics import added, lowered, prefetched
 from .dealing import deal, dealt, threads_for
 from .words import as_words, bits_set, listed, lowest_bit
 

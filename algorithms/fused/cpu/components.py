@@ -21,11 +21,11 @@ import numpy as np
 
 from formats import CSR
 from formats.arrays import index_dtype
+from semiring.cpu.atomics import exchanged, prefetched
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
-from .atomics import exchanged, prefetched
 from .dealing import deal, dealt, threads_for
 from .giant import EDGES_AT_ONCE, find_giant
 from .words import as_words, lowest_bit

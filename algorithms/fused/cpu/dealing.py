@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
+from semiring.cpu.atomics import added
 from semiring.cpu.compiler.references import interrupted, made_for
+from semiring.cpu.crew import TAKEN, crew, shared
 from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.threads import get_threads, run
-
-from .atomics import added
+from semiring.cpu.threads import get_threads
 
 MIN_NNZ_FOR_THREADS = 1 << 20
 """Minimum of entries of a matrix for several threads to be faster than one."""
@@ -21,25 +19,31 @@ MIN_WORK_FOR_THREADS = 1 << 19
 
 
 def dealt(loop: Callable[..., Any]) -> Any:
-    """Decorate a loop(first, stop, *parts) for `deal`."""
+    """Make f(gate, count, grain, parts) of a loop(first, stop, *parts), which all who come to the gate share."""
     body = made_for(loop.__module__.rpartition(".")[2].replace("_", " "))(inlined(loop))
 
-    @compiled
-    def share(taken, stop, grain, parts):
-        """Call the loop for `grain` numbers at a time from taken[0] on, which other threads raise, too."""
+    @shared
+    def share(thread, gate, count, grain, parts):
+        """Call the loop for `grain` numbers at a time that nobody has taken."""
         while True:
-            first = added(taken, 0, grain)
-            if first >= stop or interrupted():
+            first = added(gate, TAKEN, grain)
+            if first >= count or interrupted():
                 return
-            body(first, min(first + grain, stop), *parts)
+            body(first, min(first + grain, count), *parts)
 
-    return share
+    @compiled
+    def deal_out(gate, count, grain, parts):
+        """Call the loop for all numbers below `count`, by all threads of a crew."""
+        gate[TAKEN] = 0
+        share(gate, (gate, count, grain, parts))
+
+    return deal_out
 
 
 def deal(loop: Any, count: int, grain: int, threads: int, *parts: Any) -> None:
     """Call a loop of `dealt` with `parts` for all numbers below `count`, by so many threads."""
-    taken = np.zeros(1, np.int64)
-    run(lambda *_: loop(taken, count, grain, parts), [(0, 0)] * threads)
+    with crew(threads) as gate:
+        loop(gate, count, grain, parts)
 
 
 def threads_for(entries: int) -> int:

@@ -21,11 +21,11 @@ import numpy as np
 from algorithms.equations.distance_totals import Totals
 from formats import CSR
 from formats.storage.orientation import by_columns, is_symmetric
+from semiring.cpu.atomics import prefetched
 from semiring.cpu.compiler.references import interrupted, operation, tools
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import share
 
-from .atomics import prefetched
 from .words import lowest_bit
 
 WORDS = 8

@@ -142,9 +142,9 @@ def remaining(
 @lru_cache(maxsize=64)
 def loops(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
     """Make the loops `sweep` and `write` for a semiring and a dtype."""
+    from semiring.cpu.atomics import prefetched
     from semiring.cpu.kernels import compiled
 
-    from .atomics import prefetched
     from .relaxation import ONE, length, orders
 
     zero, convert, least = semiring.zero(dtype), dtype.type, end_of_range(dtype, "lowest")

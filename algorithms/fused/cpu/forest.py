@@ -28,12 +28,12 @@ from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import ewise_add
+from semiring.cpu.atomics import added
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
-from .atomics import added
 from .components import find, flatten, join, most_frequent
 from .dealing import deal, dealt, threads_for
 from .entries import Side, sorted_by, values_at

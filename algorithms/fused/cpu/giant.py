@@ -17,9 +17,9 @@ import numpy as np
 
 from formats import CSR
 from formats.arrays import index_dtype
+from semiring.cpu.atomics import prefetched
 from semiring.cpu.threads import run
 
-from .atomics import prefetched
 from .dealing import dealt, threads_for
 from .words import count_bits, follow, lowest_bit, rows_with_edges
 

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from formats.arrays import index_dtype
+from semiring.cpu.atomics import prefetched
 from semiring.cpu.kernels import compiled
 
-from .atomics import prefetched
 from .giant import EDGES_AHEAD, WORDS_AT_A_TIME, sweep_blocks
 from .words import count_bits, follow, listed, lowest_bit
 

@@ -27,10 +27,9 @@ from typing import Any
 import numpy as np
 
 from semiring import MONOIDS, Semiring, better, no_worse
+from semiring.cpu.atomics import added, exchanged, prefetched
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, plain_product, product_function
-
-from .atomics import added, exchanged, prefetched
 
 Kernel = Callable[..., Any]
 Policy = Callable[[Semiring, np.dtype], tuple[Any, Any]]

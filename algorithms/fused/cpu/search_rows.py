@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from semiring.cpu.atomics import prefetched
 from semiring.cpu.compiler.references import operation, tools
 from semiring.cpu.kernels import inlined
 from semiring.cpu.lanes import across
 
-from .atomics import prefetched
 from .dealing import deal, dealt
 from .words import lowest_bit
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from semiring.cpu.atomics import added, prefetched
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 
-from .atomics import added, prefetched
 from .search_rows import count_level
 from .words import bits_set
 

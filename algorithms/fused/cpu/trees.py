@@ -130,9 +130,9 @@ def first_rounds(semiring: Semiring, dtype: np.dtype, nearest: bool) -> tuple[An
     nearest: the rule for ties, which is otherwise the smallest.  Parents have no sign, so that none is the largest.
     Rows ascend, so that of parents that suit alike the smallest comes first.
     """
+    from semiring.cpu.atomics import lowered
     from semiring.cpu.kernels import compiled
 
-    from .atomics import lowered
     from .relaxation import length, orders
 
     zero = semiring.zero(dtype)

@@ -21,7 +21,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import compiler
+from numba.core import cgutils, compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaError
 from numba.core.registry import cpu_target
@@ -315,6 +315,38 @@ def _hints(module: Any, width: int) -> Any:
     loop = ir.MDValue(module, [hints[0]], name=str(len(module.metadata)))
     loop.operands = (loop, *hints)  # a loop's own node is its first operand
     return loop
+
+
+def task(work: FunctionType) -> Any:
+    """Makes an intrinsic f(words, i, parts): words[i] and words[i + 1] are where work(thread, *parts) and parts are.
+
+    Another kernel calls it through these (`crew`), as long as the function that f was called in has not returned.
+    """
+
+    def define(typing: Any, words: Any, i: Any, parts: Any) -> Any:
+        parts = types.unliteral(parts)
+        known = _lowered(work, (types.int64, *parts.types))
+
+        def emit(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+            target.active_code_library.add_linking_library(known.library)
+            module, place = builder.module, cgutils.alloca_once_value(builder, values[2])
+            kind = ir.FunctionType(ir.VoidType(), [place.type, ir.IntType(64)])
+            function = ir.Function(module, kind, module.get_unique_name("task"))
+            function.linkage = "internal"
+            inner, called = ir.IRBuilder(function.append_basic_block()), target.declare_function(module, known.fndesc)
+            arguments = [function.args[1], *cgutils.unpack_tuple(inner, inner.load(function.args[0]))]
+            described = known.fndesc.restype, known.fndesc.argtypes, arguments
+            target.call_conv.call_function(inner, called, *described)
+            inner.ret_void()
+            data = target.make_array(words)(target, builder, values[0]).data
+            for k, pointer in enumerate((function, place)):
+                at = builder.gep(data, [builder.add(values[1], ir.IntType(64)(k))])
+                builder.store(builder.ptrtoint(pointer, ir.IntType(64)), at)
+            return target.get_dummy_value()
+
+        return types.void(words, types.intp, parts), emit
+
+    return _with_parameters(define, ["typing", "words", "i", "parts"], work.__name__)
 
 
 def _intrinsic(like: Callable[..., Any], choose: Callable[..., Any]) -> Any:

@@ -30,6 +30,12 @@ class Tools(Opaque):
 
         return cgutils
 
+    @property
+    def processor(self) -> str:
+        from llvmlite import binding as llvm
+
+        return llvm.get_process_triple().partition("-")[0]
+
     def told(self, tell: Callable[[Any], Any]) -> tuple[Any, ...]:
         return ("tools",)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from formats.system import YIELD
-from semiring.cpu.compiler.references import operation, tools
-from semiring.cpu.lanes import prefetched as prefetched
+from formats.system import NAP, YIELD
+
+from .compiler.references import operation, tools
+from .lanes import prefetched as prefetched
 
 ORDER = "seq_cst"
 
@@ -88,13 +89,43 @@ def stored(typing: Any, array: Any, index: Any, value: Any) -> Any:
     return tools.types.void(array, tools.types.intp, array.dtype), emit
 
 
+def calling(function: str, *numbers: int) -> Any:
+    """Make f() for compiled code, which calls a function of the system's with some numbers; it returns 32 bits."""
+
+    @operation
+    def call(typing: Any) -> Any:
+        return tools.types.void(), lambda context, builder, signature, args: _call(builder, 32, function, *numbers)
+
+    return call
+
+
+let_others_run = calling(YIELD)
+"""Give the core to another thread that waits for one."""
+
+nap = calling(*NAP)
+"""Sleep for some 50 µs."""
+
+PAUSES: dict[str, Any] = {
+    "x86_64": ("llvm.x86.sse2.pause",),
+    "aarch64": ("llvm.aarch64.hint", 1),
+    "arm64": ("llvm.aarch64.hint", 1),
+}
+"""LLVM's name of the instruction for a thread that waits for what another one writes, and its number."""
+
+
 @operation
-def let_others_run(typing: Any) -> Any:
-    """Give the core to another thread that waits for one."""
+def pause(typing: Any) -> Any:
+    """Let the core rest for a moment, for another thread is about to write."""
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        function = tools.ir.FunctionType(tools.ir.IntType(32), [])
-        builder.call(tools.cgutils.get_or_insert_function(builder.module, function, YIELD), [])
-        return context.get_dummy_value()
+        return _call(builder, 0, *PAUSES[tools.processor]) if tools.processor in PAUSES else context.get_dummy_value()
 
     return tools.types.void(), emit
+
+
+def _call(builder: Any, bits: int, function: str, *numbers: int) -> Any:
+    """Call a function that returns so many bits, which nobody reads."""
+    ir, word = tools.ir, tools.ir.IntType(32)
+    kind = ir.FunctionType(ir.IntType(bits) if bits else ir.VoidType(), [word] * len(numbers))
+    builder.call(tools.cgutils.get_or_insert_function(builder.module, kind, function), [word(k) for k in numbers])
+    return ir.Constant(ir.IntType(8).as_pointer(), None)
