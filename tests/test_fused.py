@@ -468,6 +468,7 @@ CALLS: dict[str, Callable[[Any, Matrix], Any]] = {
     "nearest_parents": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
     "shortest_path_tree": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
     "topological_components": lambda algorithm, A: algorithm(A),
+    "triangles": lambda algorithm, A: algorithm(A, symmetrize=True),
 }
 """How an algorithm is called that is not called as those for paths are."""
 

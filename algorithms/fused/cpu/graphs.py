@@ -17,6 +17,7 @@ from algorithms.pagerank import pagerank
 from algorithms.scc import scc
 from algorithms.shared.entries import entry_places
 from algorithms.topological import topological_components
+from algorithms.triangles import triangles
 from formats import CSR, CompressedCSR
 from semiring.verbs.registry import Declined, Deferred
 
@@ -52,6 +53,7 @@ def _boruvka(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> Any
 
 
 core_number.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.cores:cores"))
+triangles.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.triangles:counts"))
 distance_totals.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.distance_sums:totals"))
 pagerank.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.pagerank:ranks"))
 betweenness_centrality.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.betweenness:dependencies"))
