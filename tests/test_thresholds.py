@@ -43,9 +43,9 @@ CAPACITIES = {
     "how large a machine or a number may be": (
         "FEW_LEVELS MOST_BLOCKS MOST_ENTRIES PLAIN_THREADS MAX_PACKED_VERTICES MAX_EDGES FARTHEST* "
     ),
-    "how exact a bound is": "LIGHT ROUNDINGS SWEEPS LIGHT_NNZ_PER_VERTEX ROUNDS_PER_DOUBLING",
+    "how exact a bound is": "LIGHT ROUNDINGS SWEEPS *NNZ_PER_VERTEX ROUNDS_PER_DOUBLING",
     "graphs beyond a GPU's memory": "MOST_LEFT MOST_READ",
-    "a name of a number": "DAMAGED ENDLESS FOUND IDLE LISTED NEW NONE NULL ONE OPEN OUTDATED TWO WAITING",
+    "a name of a number": "DAMAGED ENDLESS FOUND IDLE LISTED MARK NEW NONE NULL ONE OPEN OUTDATED TWO WAITING",
     "paths whose sums differ in their last bits": "SHORT_NNZ",
     "the same rule as PULL_DIVISOR": "PUSH_DIVISOR",
 }

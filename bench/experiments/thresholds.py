@@ -74,6 +74,7 @@ ON_CPU = (
     ("fused.cpu.entries.MAX_NNZ_PER_PLACE", ALWAYS, "forest with places", "grid300"),
     ("fused.cpu.forest.GIANT_SHARE", 2, "forest, first call", "NY"),
     ("fused.cpu.forest.MAX_NNZ_IN_ORDER", ALWAYS, "forest", "ones16"),
+    ("fused.cpu.forest.MAX_THREADS_TO_SORT", ALWAYS, "forest", "NY"),
     ("fused.cpu.giant.MIN_NEW_VERTICES_PER_ROW", ALWAYS, "weak components", "uniform200"),
     ("fused.cpu.giant.MAX_OPEN_SHARE", 2, "weak components", "NY"),
     ("fused.cpu.giant.MAX_REST_SHARE", 2, "weak components", "islands500"),

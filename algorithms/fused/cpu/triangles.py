@@ -38,9 +38,6 @@ VERTICES_AT_A_TIME = 1 << 10
 LONG_ROWS_AT_A_TIME = 1 << 4
 """Number of vertices that a thread takes at a time otherwise."""
 
-LOOKS_PER_ENTRY = 16
-"""Number of neighbours' neighbours that are looked at for an entry, about, where rows are long."""
-
 
 def counts(A: CSR, symmetrize: bool) -> np.ndarray:
     """Count the triangles that each vertex is in, as `algorithms.triangles.of_each` does."""
@@ -51,7 +48,7 @@ def counts(A: CSR, symmetrize: bool) -> np.ndarray:
         rows = S.indptr, np.empty(n, place), S.indices
         deal(_end_below, n, grain, threads, *rows)
     else:
-        threads, grain = threads_for(LOOKS_PER_ENTRY * S.nnz), LONG_ROWS_AT_A_TIME
+        threads, grain = threads_for(SHORT * S.nnz), LONG_ROWS_AT_A_TIME
         degree = degrees(S)
         order, _ = sorted_by((degree.max() - degree).astype(S.indices.dtype), n)
         number = np.empty_like(order)
