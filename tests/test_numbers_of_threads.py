@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from algorithms import boruvka, core_number, triangles
+from algorithms import boruvka, core_number, label_propagation, triangles
 from algorithms.fused.cpu import dealing, forest
+from algorithms.fused.cpu import label_propagation as propagation
 from algorithms.fused.cpu import triangles as counting
 from formats import CSR, from_edges
 from semiring import threads
@@ -24,6 +25,7 @@ def forest_and_labels(A: CSR, **how: Any) -> list[np.ndarray]:
 CALLS: dict[str, Callable[..., list[np.ndarray]]] = {
     "a forest": forest_and_labels,
     "triangles": lambda A, **how: [triangles(A, symmetrize=True, **how)],
+    "labels": lambda A, **how: [label_propagation(A, **how), label_propagation(A, symmetrize=True, **how)],
     "core numbers": lambda A, **how: [core_number(A, symmetrize=True, **how)],
 }
 
@@ -45,7 +47,7 @@ def network(seed: int) -> CSR:
 def shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has threads share small work, few vertices at a time."""
     monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 1)
-    for module in (forest, counting):
+    for module in (forest, counting, propagation):
         monkeypatch.setattr(module, "VERTICES_AT_A_TIME", 4)
 
 

@@ -36,10 +36,17 @@ def dealt(loop: Callable[..., Any]) -> Any:
     return share
 
 
-def deal(loop: Any, count: int, grain: int, threads: int, *parts: Any) -> None:
-    """Call a loop of `dealt` with `parts` for all numbers below `count`, by so many threads."""
+def deal(loop: Any, count: int, grain: int, threads: int, *parts: Any, own: np.ndarray | None = None) -> None:
+    """Call a loop of `dealt` with `parts` for all numbers below `count`, by so many threads.
+
+    own: an array with a row for each thread, which it takes before the other parts.
+    """
     taken = np.zeros(1, np.int64)
-    run(lambda *_: loop(taken, count, grain, parts), [(0, 0)] * threads)
+
+    def take(k: int, _: int) -> None:
+        loop(taken, count, grain, parts if own is None else (own[k], *parts))
+
+    run(take, [(k, k) for k in range(threads)])
 
 
 def threads_for(entries: int) -> int:

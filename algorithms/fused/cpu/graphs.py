@@ -13,6 +13,7 @@ from algorithms.bfs_order import bfs_order
 from algorithms.boruvka import boruvka
 from algorithms.core_number import core_number
 from algorithms.distance_totals import distance_totals
+from algorithms.label_propagation import label_propagation
 from algorithms.pagerank import pagerank
 from algorithms.scc import scc
 from algorithms.shared.entries import entry_places
@@ -54,6 +55,7 @@ def _boruvka(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> Any
 
 core_number.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.cores:cores"))
 triangles.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.triangles:counts"))
+label_propagation.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.label_propagation:labels"))
 distance_totals.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.distance_sums:totals"))
 pagerank.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.pagerank:ranks"))
 betweenness_centrality.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.betweenness:dependencies"))

@@ -22,7 +22,6 @@ from algorithms.triangles import SHORT
 from formats import CSR
 from formats.storage.orientation import compressed
 from semiring.cpu.rows import taken
-from semiring.cpu.threads import run
 from semiring.vectors import degrees, longest_row
 
 from .atomics import added
@@ -58,8 +57,7 @@ def counts(A: CSR, symmetrize: bool) -> np.ndarray:
         deal(_list_before, *listing, rows, False)
         np.cumsum(ends, out=starts[1:])
         deal(_list_before, *listing, rows, True)
-    marks, so_far = np.zeros((threads, n), np.uint32), np.zeros(1, np.int64)
-    run(lambda k, _: _count(so_far, n, grain, (rows, marks[k], t)), [(k, k) for k in range(threads)])
+    deal(_count, n, grain, threads, rows, t, own=np.zeros((threads, n), np.uint32))
     return t if number is None else taken(t, number)
 
 
@@ -92,7 +90,7 @@ def _list_before(first, stop, indptr, indices, order, number, rows, writes):
 
 
 @dealt
-def _count(first, stop, rows, marks, t):
+def _count(first, stop, marks, rows, t):
     """Count the triangles whose last vertex is one of those from `first` to `stop`.  marks: zeros, a thread's own."""
     starts, ends, before = rows
     for v in range(np.uintp(first), np.uintp(stop)):
