@@ -57,7 +57,7 @@ def counts(A: CSR, symmetrize: bool) -> np.ndarray:
         deal(_list_before, *listing, rows, False)
         np.cumsum(ends, out=starts[1:])
         deal(_list_before, *listing, rows, True)
-    deal(_count, n, grain, threads, rows, t, own=np.zeros((threads, n), np.uint32))
+    deal(_count, n, grain, threads, rows, number is None, t, own=np.zeros((threads, n), np.uint32))
     return t if number is None else taken(t, number)
 
 
@@ -90,8 +90,11 @@ def _list_before(first, stop, indptr, indices, order, number, rows, writes):
 
 
 @dealt
-def _count(first, stop, marks, rows, t):
-    """Count the triangles whose last vertex is one of those from `first` to `stop`.  marks: zeros, a thread's own."""
+def _count(first, stop, marks, rows, ascending, t):
+    """Count the triangles whose last vertex is one of those from `first` to `stop`.
+
+    marks: zeros, a thread's own.  ascending: True if rows ascend, so that none of v's neighbours comes before the first.
+    """
     starts, ends, before = rows
     for v in range(np.uintp(first), np.uintp(stop)):
         start, end, total = np.uintp(starts[v]), np.uintp(ends[v]), np.int64(0)
@@ -99,7 +102,7 @@ def _count(first, stop, marks, rows, t):
             continue
         for e in range(start, end):
             marks[np.uintp(before[e])] = MARK
-        for e in range(start, end):
+        for e in range(start + np.uintp(ascending), end):
             u, count = np.uintp(before[e]), np.uint32(0)
             for f in range(np.uintp(starts[u]), np.uintp(ends[u])):
                 w = np.uintp(before[f])
