@@ -93,7 +93,7 @@ def _list_before(first, stop, indptr, indices, order, number, rows, writes):
 def _count(first, stop, marks, rows, ascending, t):
     """Count the triangles whose last vertex is one of those from `first` to `stop`.
 
-    marks: zeros, a thread's own.  ascending: True if rows ascend, so that none of v's neighbours comes before the first.
+    marks: zeros, a thread's own.  ascending: True if rows ascend, so that none comes before v's first.
     """
     starts, ends, before = rows
     for v in range(np.uintp(first), np.uintp(stop)):
