@@ -47,6 +47,7 @@ def network(seed: int) -> CSR:
 def shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has threads share small work, few vertices at a time."""
     monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 1)
+    monkeypatch.setattr(cores, "MIN_VERTICES_FOR_THREADS", 20)
     for module in (cores, forest, counting, propagation):
         monkeypatch.setattr(module, "VERTICES_AT_A_TIME", 4)
 

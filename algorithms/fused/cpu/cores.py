@@ -22,6 +22,12 @@ from semiring.cpu.kernels import compiled
 from .atomics import added, exchanged, loaded
 from .dealing import deal, dealt, threads_for
 
+MIN_THREADS = 3
+"""Minimum of threads that share the vertices of a k: what they do to shared numbers takes twice as long."""
+
+MIN_VERTICES_FOR_THREADS = 1 << 15
+"""Minimum of vertices that stay for threads to share those that leave next."""
+
 VERTICES_AT_A_TIME = 1 << 8
 """Number of vertices that a thread takes at a time."""
 
@@ -32,15 +38,13 @@ def cores(A: CSR, symmetrize: bool) -> np.ndarray:
     n, vertex, threads = S.nrows, S.indices.dtype, threads_for(S.nnz)
     rows, left, alive = (S.indptr, S.indices), np.diff(S.indptr).astype(vertex), np.arange(n, dtype=vertex)
     queues, staying, k = np.empty((threads, n + 1), vertex), np.zeros(2, np.int64), int(left.min(initial=n))
-    if threads == 1:
-        _peel(rows, k, left, alive, queues[0], staying)
-        return left.astype(np.int64)
     kept, count = np.empty_like(alive), n
-    while count:
+    while threads >= MIN_THREADS and count >= MIN_VERTICES_FOR_THREADS:
         staying[0] = 0
         deal(_leave_together, count, VERTICES_AT_A_TIME, threads, rows, k, left, (alive, kept), staying, own=queues)
         alive, kept, count, k = kept, alive, int(staying[0]), k + 1
-    return ~left.astype(np.int64)
+    _peel(rows, k, left, alive[:count], queues[0], staying)
+    return np.maximum(left, ~left).astype(np.int64)
 
 
 def _leaving(shared):
