@@ -74,6 +74,7 @@ ON_CPU = (
     ("fused.cpu.entries.MAX_NNZ_PER_PLACE", ALWAYS, "forest with places", "grid300"),
     ("fused.cpu.forest.GIANT_SHARE", 2, "forest, first call", "NY"),
     ("fused.cpu.forest.MAX_NNZ_IN_ORDER", ALWAYS, "forest", "ones16"),
+    ("fused.cpu.forest.MAX_THREADS_TO_SORT", ALWAYS, "forest", "NY"),
     ("fused.cpu.giant.MIN_NEW_VERTICES_PER_ROW", ALWAYS, "weak components", "uniform200"),
     ("fused.cpu.giant.MAX_OPEN_SHARE", 2, "weak components", "NY"),
     ("fused.cpu.giant.MAX_REST_SHARE", 2, "weak components", "islands500"),
@@ -117,6 +118,8 @@ ON_CPU = (
 WITH_THREADS = (
     ("fused.cpu.batched_paths.MIN_SOURCES_PER_THREAD", "distances from 16", "rmat18"),
     ("fused.cpu.betweenness.MIN_EDGES_FOR_THREADS", "betweenness of 32", "grid10"),
+    ("fused.cpu.cores.MIN_THREADS", "core numbers", "rmat18"),
+    ("fused.cpu.cores.MIN_VERTICES_FOR_THREADS", "core numbers", "rmat18"),
     ("fused.cpu.dealing.MIN_NNZ_FOR_THREADS", "levels", "rmat14"),
     ("fused.cpu.distance_sums.MIN_EDGE_LOOKS_FOR_THREADS", "closeness", "grid30"),
     ("fused.cpu.near_far.MIN_THREADS", "distances", "rmat18"),

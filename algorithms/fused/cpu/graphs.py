@@ -13,9 +13,11 @@ from algorithms.equations.bfs_order import bfs_order
 from algorithms.equations.boruvka import boruvka
 from algorithms.equations.core_number import core_number
 from algorithms.equations.distance_totals import distance_totals
+from algorithms.equations.label_propagation import label_propagation
 from algorithms.equations.pagerank import pagerank
 from algorithms.equations.scc import scc
 from algorithms.equations.topological import topological_components
+from algorithms.equations.triangles import triangles
 from algorithms.shared.entries import entry_places
 from formats import CSR, CompressedCSR
 from semiring.verbs.registry import Declined, Deferred
@@ -52,6 +54,8 @@ def _boruvka(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> Any
 
 
 core_number.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.cores:cores"))
+triangles.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.triangles:counts"))
+label_propagation.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.label_propagation:labels"))
 distance_totals.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.distance_sums:totals"))
 pagerank.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.pagerank:ranks"))
 betweenness_centrality.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.betweenness:dependencies"))
