@@ -119,7 +119,6 @@ class Converted:
         return int(name) if known else -1
 
     def listed(self, vertices: np.ndarray) -> list[Any]:
-        """The names of vertices."""
         return self._names.take(vertices).tolist()  # even of numbers, which then need not be made
 
     @cached_property
@@ -133,7 +132,6 @@ class Converted:
 
     @cached_property
     def networkx(self) -> Any:
-        """The NetworkX graph."""
         if self.source is not None:
             return self.source
         import networkx as nx

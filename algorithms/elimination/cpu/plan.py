@@ -97,7 +97,6 @@ class Plan:
 
     @cached_property
     def descent(self) -> Descent:
-        """The order of sweeps from one source."""
         return descent(self.tree, self.pattern, self.work)
 
     @cached_property
