@@ -92,16 +92,6 @@ def tight(rows, d, limit, order, slots, before):
                 slots[v] += 1
 
 
-def append(v, k, u, pool):
-    """Appends u, kept in slot k, to the list of v."""
-    heads, tails, values, links = pool
-    if heads[v] < 0:
-        heads[v] = k
-    else:
-        links[tails[v]] = k
-    values[k], links[k], tails[v] = u, -1, k
-
-
 @compiled
 def corrected(rows, sources, watch, d, lists, flags, pool, last):
     """Returns the vertex at which a negative cycle shows, or -1, and the number of vertices that `met` lists in order.
@@ -148,7 +138,11 @@ def corrected(rows, sources, watch, d, lists, flags, pool, last):
             if better:
                 if watch:
                     if edge_from[u] == v or edge_to[u] == v:
-                        append(v, fresh, u, pool)
+                        if heads[v] < 0:
+                            heads[v] = fresh
+                        else:
+                            links[tails[v]] = fresh
+                        values[fresh], links[fresh], tails[v] = u, -1, fresh
                         return v, found
                     if parent[v] >= 0 and parent[v] == u:
                         edge_from[v], edge_to[v] = edge_from[u], edge_to[u]
@@ -179,7 +173,12 @@ def corrected(rows, sources, watch, d, lists, flags, pool, last):
                 else:
                     k = fresh
                     fresh += 1
-                append(v, k, u, pool)
+                values[k], links[k] = u, -1
+                if heads[v] < 0:
+                    heads[v] = k
+                else:
+                    links[tails[v]] = k
+                tails[v] = k
     return -1, found
 
 
