@@ -110,7 +110,6 @@ class Answer:
         ]
 
     def _way(self, row: int, end: int) -> list[int]:
-        """Returns the vertices on the way to one, none if no path leads there."""
         return path(self.parents[row], end) if self.reached[row][end] else []
 
     def show(self) -> None:

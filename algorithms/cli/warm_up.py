@@ -102,7 +102,6 @@ def products(A: Matrix, x: np.ndarray, semiring: str) -> None:
 
 
 def questions(A: Matrix, semiring: str) -> None:
-    """Each question to a factor once."""
     F = factor(A, semiring)
     F.solve(0)
     F.solve(sources=range(A.nrows))

@@ -168,7 +168,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     G = as_matrix(csgraph)
     if (rows := rows_as_given(G, most=small.LISTED)) is not None:
         return matrix_like(csgraph, *small.forest(rows))
-    A: Any = regular_rows(G) or graph_of(G)
+    regular = regular_rows(G)
+    A: Any = graph_of(G) if regular is None else regular
     F: Any = boruvka(A if A.place.on_host else graph_of(G, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
     if bool((weights == 0).any()):

@@ -32,7 +32,7 @@ def summed(G: Converted, weight: Any, plain: bool = False) -> Matrix:
 
     def made() -> Matrix:
         values = multiplicity(G).astype(np.float64) if weight is None else G.floats(weight, plain=plain)
-        return (G.matrix_of if plain else G.array_of)(values).to(device=G.device)
+        return (G.rows.matrix if plain else G.array_of)(values).to(device=G.device)
 
     return G.once(("summed", weight, plain, G.device), made)
 

@@ -43,7 +43,6 @@ def pairs(G: Converted) -> dict[Any, int]:
 
 
 def check_simple(G: Converted) -> None:
-    """NetworkX's error for multigraphs."""
     if G.parallel:
         raise nx.NetworkXNotImplemented("not implemented for multigraph type")
 

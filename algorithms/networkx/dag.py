@@ -74,7 +74,6 @@ def is_directed_acyclic_graph(G: Converted) -> bool:
 
 
 def longest(G: Converted, weight: Any, default_weight: Any, topo_order: Any) -> tuple[np.ndarray, Any]:
-    """The longest path, and its length."""
     if G.parallel:
         raise NotImplementedError("parallel edges")
     weights = G.weights(weight, default_weight, backwards=True)
