@@ -23,7 +23,7 @@ MIN_ENTRIES_FOR_THREADS = 1 << 15
 PIECES_PER_THREAD = 4
 """So that a thread which is held up leaves its share to the others."""
 
-_count = len(system.cores())
+_count = system.core_count()
 _pool: ThreadPoolExecutor | None = None
 _asked = False
 _forks = 0
@@ -31,7 +31,9 @@ _forks = 0
 
 
 def get_threads() -> int:
-    """Threads that products on the CPU use; at first, as many as this process may use cores.
+    """Threads that calls on the CPU use; at first, as many as this process may keep cores busy.
+
+    Its affinity says how many, and so do the quotas of Linux's control groups, such as a container's.
 
     Returns:
         Their number.
@@ -44,7 +46,7 @@ def get_threads() -> int:
 
 
 def set_threads(count: int) -> None:
-    """Use so many threads for products on the CPU, in SuiteSparse:GraphBLAS and in compiled kernels.
+    """Use so many threads for calls on the CPU, in SuiteSparse:GraphBLAS and in compiled kernels.
 
     Args:
         count: at least 1.
