@@ -77,6 +77,7 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
         graph: Annotated[
             list[str] | None, typer.Option(help="Measure only the graph of that name; repeatable.")
         ] = None,
+        *,
         task: Annotated[list[str] | None, typer.Option(help="Measure only the task of that name; repeatable.")] = None,
         small: Annotated[bool, typer.Option("--small", help="Smaller graphs, which take minutes.")] = False,
         seconds: Annotated[float, typer.Option(help="Begin no call after so many seconds.", min=0)] = math.inf,
