@@ -18,6 +18,8 @@ algebra, ACM Trans. Math. Softw. 49(3), 2023.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -162,13 +164,38 @@ def _import(A: CSR, leave_out: Any | None) -> Handle:
 def product(A: Compressed, x: Operand, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
     """A ⊗ x (matrix_first) or x ⊗ A, written by the write rule."""
     gathers = (A.major == 0) == matrix_first
-    if (
-        x.present is None
-        and min(A.shape) > 0
-        and not (gathers and (write.mask is not None or semiring.add.name == "any"))
-    ):
-        return write(x.finished(_full_product(A, x.values, semiring, matrix_first), semiring.zero(A.dtype)))
-    return _general_product(A, x, semiring, write, matrix_first)
+    with nullcontext() if gathers or semiring.add.idempotent or A.dtype.kind != "f" else _in_order():
+        if (
+            x.present is None
+            and min(A.shape) > 0
+            and not (gathers and (write.mask is not None or semiring.add.name == "any"))
+        ):
+            return write(x.finished(_full_product(A, x.values, semiring, matrix_first), semiring.zero(A.dtype)))
+        return _general_product(A, x, semiring, write, matrix_first)
+
+
+@contextmanager
+def _in_order() -> Iterator[None]:
+    """Within the block one thread computes, so that rounded sums that rows add to are added in the order of the rows.
+
+    Several threads add them in any order, by atomic operations.
+    """
+    _, lib, *_ = _c_functions()
+    lib.GxB_Context_engage(_one_thread()[0])
+    try:
+        yield
+    finally:
+        lib.GxB_Context_disengage(_one_thread()[0])
+
+
+@lru_cache(maxsize=1)
+def _one_thread() -> Any:
+    """SuiteSparse's context of one thread."""
+    ffi, lib, *_ = _c_functions()
+    made = ffi.new("GxB_Context*")
+    assert lib.GxB_Context_new(made) == lib.GrB_SUCCESS
+    assert lib.GxB_Context_set_INT32(made[0], lib.GxB_CONTEXT_NTHREADS, 1) == lib.GrB_SUCCESS
+    return made
 
 
 @lru_cache(maxsize=1)
