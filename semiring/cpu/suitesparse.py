@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from formats import CSC, CSR, Matrix
+from formats.matrix.convert import given
 from formats.matrix.facts import Fact
 from formats.places import HOST
 from formats.undisturbed import undisturbed
@@ -148,16 +149,9 @@ def _import(A: CSR, leave_out: Any | None) -> Handle:
     iso = values.ndim == 1 and values.size > 0 and values.strides == (0,)
     stored = np.array(values[:1] if iso else values)
     wide_indptr, wide_indices = indptr.astype(np.uint64), indices.astype(np.uint64)
-    matrix = library().Matrix.ss.import_csr(
-        nrows=A.nrows,
-        ncols=A.ncols,
-        indptr=wide_indptr,
-        col_indices=wide_indices,
-        values=stored,
-        is_iso=iso,
-        sorted_cols=True,
-        take_ownership=True,
-    )
+    facts = {"nrows": A.nrows, "ncols": A.ncols, "is_iso": iso, "sorted_cols": True}
+    arrays = {"indptr": wide_indptr, "col_indices": wide_indices, "values": stored}
+    matrix = given(library().Matrix.ss.import_csr, facts, **arrays)
     return Handle(matrix, wide_indptr.nbytes + wide_indices.nbytes + stored.nbytes)
 
 
@@ -269,7 +263,7 @@ def _general_product(A: Compressed, x: Operand, semiring: Semiring, write: Vecto
     elif allowed is None:
         y = expression.new()
     else:  # a gather: masked rows need not be computed
-        y = expression.new(mask=gb.Vector.ss.import_full(np.ascontiguousarray(allowed)).V)
+        y = expression.new(mask=given(gb.Vector.ss.import_full, {}, values=np.array(allowed)).V)
     dense = export_dense(y, zero)
     v.clear()  # python-graphblas's objects form cycles, and would hold their memory until Python looks for those
     return write(x.finished(dense, zero))
@@ -279,8 +273,9 @@ def import_vector(x: Operand) -> graphblas.Vector:
     """A GraphBLAS vector of its own memory."""
     ss = library().Vector.ss
     if x.present is None:
-        return ss.import_full(np.ascontiguousarray(x.values))
-    return ss.import_bitmap(bitmap=x.present, values=np.ascontiguousarray(x.values), nvals=int(x.present.sum()))
+        return given(ss.import_full, {}, values=np.array(x.values))
+    facts = {"nvals": int(x.present.sum())}
+    return given(ss.import_bitmap, facts, bitmap=np.array(x.present), values=np.array(x.values))
 
 
 def export_dense(y: graphblas.Vector, zero: Any) -> np.ndarray:
