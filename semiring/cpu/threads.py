@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +15,7 @@ from formats.hooks import CORES
 
 from ..kernels import interrupts
 from ..kernels.interrupts import Call
+from .pool import Pool, Task
 
 MIN_ENTRIES_FOR_THREADS = 1 << 15
 """Work of fewer entries than this is not worth handing to another thread."""
@@ -24,7 +24,7 @@ PIECES_PER_THREAD = 4
 """So that a thread which is held up leaves its share to the others."""
 
 _count = system.core_count()
-_pool: ThreadPoolExecutor | None = None
+_pool: Pool | None = None
 _asked = False
 _forks = 0
 """How many forks lie between the first process and this one. A pool's threads are those of the process it is of."""
@@ -171,12 +171,12 @@ def share(work: Callable[[int], object], count: int) -> None:
 
 
 @contextmanager
-def _together() -> Iterator[Callable[..., Future[Any]]]:
+def _together() -> Iterator[Callable[..., Task]]:
     """Yields the function that hands work to the pool. After an exception in the block, or Ctrl-C, all of it ends."""
     own = getattr(interrupts.here, "call", None)
-    call, begun = own or Call(), list[Future[Any]]()
+    call, begun = own or Call(), list[Task]()
 
-    def begin(work: Callable[..., Any], *parts: Any) -> Future[Any]:
+    def begin(work: Callable[..., Any], *parts: Any) -> Task:
         def for_call() -> None:
             interrupts.here.call = call
             work(*parts)
@@ -190,21 +190,17 @@ def _together() -> Iterator[Callable[..., Future[Any]]]:
         running = [each for each in begun if not each.cancel()]
         if own is None:
             interrupts.stop(call, running)
-        wait(running)
+        for each in running:
+            each.wait()
         raise
 
 
-def _threads() -> ThreadPoolExecutor:
+def _threads() -> Pool:
     """The pool, made at the first call."""
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(_count, thread_name_prefix="semiring", initializer=_enter)
+        _pool = Pool(_count)
     return _pool
-
-
-def _enter() -> None:
-    """Mark the calling thread as one of the pool's."""
-    interrupts.here.work = True
 
 
 def _is_within() -> bool:
