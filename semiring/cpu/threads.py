@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from formats import system
-from formats.hooks import CORES
+from formats.hooks import CORES, SHARE, THREADS
 
 from ..kernels import interrupts
 from ..kernels.interrupts import Call
@@ -30,6 +30,7 @@ _forks = 0
 """How many forks lie between the first process and this one. A pool's threads are those of the process it is of."""
 
 
+@THREADS.answered_by
 def get_threads() -> int:
     """Threads that calls on the CPU use; at first, as many as this process may keep cores busy.
 
@@ -141,6 +142,7 @@ def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
             done.result()
 
 
+@SHARE.answered_by
 def share(work: Callable[[int], object], count: int) -> None:
     """Call work(k) for every k < count, side by side; the calling thread takes its share, and waits for no idle one.
 
