@@ -65,6 +65,7 @@ def sharing(request: Any, monkeypatch: Any) -> Any:
     monkeypatch.setattr(near_far, "MIN_NNZ_FOR_THREADS", 0)
     monkeypatch.setattr(near_far, "MIN_THREADS", 1)
     monkeypatch.setattr(near_far, "MIN_SHARED_EDGES", 0)
+    monkeypatch.setattr(near_far, "EDGES_PER_THREAD", 1)
     with threads(request.param):
         yield request.param
 
@@ -152,6 +153,37 @@ def test_many_runs_are_one(sharing: int) -> None:
     for _ in range(20):
         for x, y in zip(bellman_ford(A, 5, return_parents=True), right, strict=True):
             np.testing.assert_array_equal(x, y)
+
+
+def drawn(seed: int) -> Matrix:
+    """A random graph, by its seed with or without hubs, with weights of few or many values, and of any dtype."""
+    rng = np.random.default_rng(seed)
+    n, dtype = int(rng.integers(2, 400)), rng.choice(["int32", "int64", "float32", "float64"])
+    src, dst = (n * rng.random((2, n * int(rng.integers(1, 9)))) ** rng.choice([1, 4])).astype(np.int32)
+    if rng.random() < 0.5:  # long paths
+        dst = np.minimum(src + dst % 4, n - 1)
+    return from_edges(src, dst, rng.integers(0, rng.choice([2, 30, 1000]), src.size).astype(dtype), shape=n, dup="min")
+
+
+@pytest.mark.parametrize(
+    "cases", [pytest.param(200, marks=pytest.mark.quick), pytest.param(10_000, marks=pytest.mark.nightly)]
+)
+def test_any_number_of_threads_finds_the_same_bits(cases: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(near_far, "MIN_NNZ_FOR_THREADS", 0)
+    monkeypatch.setattr(near_far, "MIN_THREADS", 1)
+    monkeypatch.setattr(near_far, "MIN_SHARED_EDGES", 0)
+    monkeypatch.setattr(near_far, "EDGES_PER_THREAD", 1)
+    for seed in range(cases):
+        A, rng = drawn(seed), np.random.default_rng(seed)
+        source, semiring = int(rng.integers(A.nrows)), [MinPlus, MaxMin][seed % 8 == 0]
+        bounds = {"limit": int(rng.integers(300))} if seed % 5 == 0 else {}
+        bounds |= {"target": int(rng.integers(A.nrows))} if seed % 7 == 0 else {}
+        right: Any = None
+        for count in (1, 2, 4, 8):
+            with threads(count):
+                found = bellman_ford(A, source, semiring, **bounds)
+            right = found if right is None else right
+            assert np.array_equal(found, right), (seed, count)
 
 
 @pytest.mark.parametrize("worth", [0, 1 << 30], ids=["shared", "alone"])

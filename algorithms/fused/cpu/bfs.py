@@ -28,7 +28,6 @@ from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
 from semiring.cpu.atomics import added, lowered, prefetched
 from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import run
 from semiring.verbs.explanation import details
 
 from .dealing import deal, dealt, threads_for
@@ -168,13 +167,10 @@ class _Search:
     def push(self) -> None:
         """Push a large level along the frontier's rows."""
         seen = self.visited()
-        end, k = int(self.state[END]), int(self.state[LEVEL])
-        reached, taken = np.tile(seen, (self.threads, 1)), self.state[BEGIN:END].copy()
-        parts = self.A.indptr, self.A.indices, seen, self.parent, self.queue
-        run(
-            lambda k, _: push_share(taken, end, ITEMS_AT_A_TIME, (*parts, reached[k])),
-            [(k, k) for k in range(self.threads)],
-        )
+        begin, end, k = int(self.state[BEGIN]), int(self.state[END]), int(self.state[LEVEL])
+        reached = np.tile(seen, (self.threads, 1))
+        parts = self.A.indptr, self.A.indices, seen, self.parent, self.queue[begin:end], reached
+        deal(push_share, end - begin, ITEMS_AT_A_TIME, self.threads, *parts)
         after = _settle(reached, seen, self.queue, end, self.level, k + 1)
         self.state[BEGIN], self.state[END], self.state[LEVEL] = end, after, k + 1
         self.pushed += 1
@@ -236,13 +232,13 @@ def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
 
 
 @dealt
-def push_share(first, stop, indptr, indices, seen, parent, queue, reached):
-    """Set in `reached` where frontier vertices lead, those of the queue's places `first` to `stop`.
+def push_share(thread, first, stop, indptr, indices, seen, parent, queue, marks):
+    """Set in the thread's marks where frontier vertices lead, those of the queue's places `first` to `stop`.
 
     Where nobody asks for parents, rows that follow each other in memory are one: a row costs as much as ten edges.
     """
     one, low = np.uintp(1), np.uintp(63)
-    f, last = np.uintp(first), np.uintp(stop)
+    f, last, reached = np.uintp(first), np.uintp(stop), marks[thread]
     while f < last:
         u = np.uintp(queue[f])
         e, end = np.uintp(indptr[u]), np.uintp(indptr[u + one])

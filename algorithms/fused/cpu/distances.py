@@ -43,9 +43,10 @@ def planned(A: CSR, sources: list[int], s: Semiring, until: Until, delta: Any) -
     if not s.adds_weights:
         return Plan(threads_for(A), None)
     found = essential(A, sources, s, until) if A.nnz >= MIN_NNZ and skewed(A) else None
-    if delta is None:
+    suited = delta is None
+    if suited:
         delta = step(A, s) if found is None else found.delta
-    return Plan(threads_for(A), delta, found)
+    return Plan(threads_for(A), delta, found, chosen=not suited)
 
 
 def together(A: CSR, starts: np.ndarray, s: Semiring, limit: Any, return_parents: bool) -> tuple[Any, Any]:

@@ -22,7 +22,8 @@ from formats.arrays import Array, read_only
 from formats.matrix.facts import Fact
 from semiring import MONOIDS, Semiring
 from semiring.algebra.semirings import end_of_range
-from semiring.cpu.threads import get_threads, run
+from semiring.cpu.crew import crew
+from semiring.cpu.threads import get_threads
 from semiring.vectors import as_bound
 
 from .dealing import MIN_NNZ_FOR_THREADS
@@ -43,11 +44,19 @@ Two that share their lists, and tell each other of improvements, are no faster t
 SAMPLED_WEIGHTS = 1 << 10
 """Number of weights that Δ is made of: a few more or less cost little, and all of them a pass."""
 
-MIN_SHARED_EDGES = 1 << 16
-"""Minimum of edges of near entries for threads to share a step."""
+MIN_SHARED_EDGES = 1 << 12
+"""Minimum of edges of near entries for other threads to be called."""
+
+EDGES_PER_THREAD = 1 << 10
+"""Number of edges in a bucket for which one more thread takes part in the next.
+
+Δ doubles where a bucket has fewer than twice as many for each thread, and is halved from eight times as many on."""
 
 LISTS_PER_THREAD = 2
-"""Number of lists of each thread, and of all: near vertices and far ones."""
+"""Number of lists of a thread alone: near vertices and far ones."""
+
+LISTS_PER_SHARING_THREAD = 3
+"""Number of lists of each thread of a crew: near vertices, and far ones of two buckets."""
 
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -103,25 +112,20 @@ class Essential:
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of a search.  delta: None where ⊗ puts nothing ahead.  essential: the edges that matter, if known."""
+    """The plan of a search.  delta: None where ⊗ puts nothing ahead.  essential: the edges that matter, if known.
+
+    chosen: True if the caller chose Δ, which then stays.
+    """
 
     threads: int
     delta: Any
     essential: Essential | None = None
+    chosen: bool = False
 
 
 def threads_for(A: Matrix) -> int:
     """Return how many threads A is worth."""
     return get_threads() if A.nnz >= MIN_NNZ_FOR_THREADS and get_threads() >= MIN_THREADS else 1
-
-
-@dataclass(frozen=True)
-class Own:
-    """A thread's lists.  counts: where far ends, entries relaxed from, edges looked at, where near ends."""
-
-    near: tuple[np.ndarray, np.ndarray]
-    far: tuple[np.ndarray, np.ndarray]
-    counts: np.ndarray
 
 
 class Search:
@@ -138,7 +142,6 @@ class Search:
         self.limit = self.zero if until.limit is None else until.limit
         self.target = -1 if until.target is None else until.target
         self.near, self.far = self.lists(), self.lists()
-        self.owned: list[Own] = []
         self.d, self.counts = np.full(A.nrows, self.zero, A.dtype), np.zeros(4, np.int64)
         self.top = s.unit(A.dtype)
 
@@ -173,48 +176,30 @@ class Search:
         self.near[0][:size] = starts
         self.top = delta if limit == self.zero else capped(delta, limit, s)
         many = self.A.nrows * MIN_SHARED_EDGES // max(self.A.nnz, 1) if self.plan.threads > 1 else self.near[0].size
-        while True:
-            state = self.rows, self.d, self.near, self.far, self.counts
-            size, *found = loop(state, self.target, limit, delta, self.top, best, size, many)
-            limit, self.top, best = map(dtype.type, found)
-            if self.counts[0] < 0 or self.counts[1] > most_relaxed(self.A.nrows):
-                raise ValueError(broken_law(s, ENDLESS))
-            if not size:
-                return self.farthest()
-            size, left = self.shared(size)
-            best = capped(best, left, s)
+        state = self.rows, self.d, self.near, self.far, self.counts
+        size, *found = loop(state, self.target, limit, delta, self.top, best, size, many)
+        limit, self.top, best = map(dtype.type, found)
+        if size:
+            self.top = dtype.type(self.by_crew(size, limit, delta))
+        if self.counts[0] < 0 or self.counts[1] > most_relaxed(self.A.nrows):
+            raise ValueError(broken_law(s, ENDLESS))
+        return self.farthest()
 
-    def shared(self, size: int) -> tuple[int, Any]:
-        """Relax from the first `size` near entries by all threads; returns how many are near, and the best of far.
+    def by_crew(self, size: int, limit: Any, delta: Any) -> Any:
+        """Go on by all threads from the first `size` near entries, and all far ones; returns the last top."""
+        from .shared_relaxation import FAR, WIDEST, crew_search, room
 
-        Each thread takes what nobody has taken, and puts what it finds into lists of its own, which are gathered.
-        """
-        from .relaxation import gather, kept, share
-
-        step = share(self.s, self.A.dtype)
-        while len(self.owned) < self.plan.threads:
-            self.owned.append(Own(self.lists(), self.lists(), np.zeros(4, np.int64)))
-        taken, found = np.zeros(1, np.int64), [self.zero] * self.plan.threads
-
-        def piece(thread: int, _: int) -> None:
-            own = self.owned[thread]
-            own.counts[:] = 0
-            lists = own.near, own.far, own.counts
-            found[thread] = step(taken, self.top, self.rows, self.d, self.near, size, lists)
-
-        run(piece, [(thread, thread + 1) for thread in range(self.plan.threads)])
-        end, best = 0, self.zero
-        for own, distance in zip(self.owned, found, strict=True):
-            best = capped(best, self.A.dtype.type(distance), self.s)
-            last, (far, relaxed, edges, near) = int(self.counts[0]), own.counts.tolist()
-            if far < 0:
-                raise ValueError(broken_law(self.s, ENDLESS))
-            if last + far > self.far[0].size:
-                last = kept(*self.far, 0, last, self.d)
-            self.counts[0] = gather(own.far, far, self.far, last, self.d)
-            self.counts[1:3] += relaxed, edges
-            end = gather(own.near, near, self.near, end, self.d)
-        return end, best
+        A, last, stepped = self.A, int(self.counts[0]), self.plan.delta is not None
+        lists = room(self.plan.threads, self.near[0].size, A.indices.dtype, A.dtype)
+        _, far, (counts, *_), *_ = lists
+        for to, near, old in zip(far, self.near, self.far, strict=True):
+            to[0, 0, :last], to[0, 0, last : last + size] = old[:last], near[:size]
+        counts[0, : FAR + 3] = last + size, *self.counts[1:3]
+        widest = delta.item() * WIDEST
+        most = 1 if self.plan.chosen or not stepped or as_bound(widest, A.dtype, self.s).item() != widest else WIDEST
+        with crew(self.plan.threads) as gate:
+            parts = np.array([limit, delta, self.top], A.dtype), np.array([self.target, most, EDGES_PER_THREAD])
+            return crew_search(self.s, A.dtype, stepped)(gate, self.rows, self.d, lists, self.counts, *parts)
 
 
 def capped(x: Any, worst: Any, s: Semiring) -> Any:
@@ -230,7 +215,7 @@ def room_for(n: int) -> int:
 def list_bytes(A: Matrix) -> int:
     """Maximum of bytes of all threads' lists."""
     threads = threads_for(A)
-    lists = LISTS_PER_THREAD * (threads + 1 if threads > 1 else 1)
+    lists = LISTS_PER_THREAD + (LISTS_PER_SHARING_THREAD * threads if threads > 1 else 0)
     return lists * room_for(A.nrows) * (A._index_dtype.itemsize + A.dtype.itemsize)
 
 

@@ -8,14 +8,10 @@ An entry of a list is a vertex with its distance of then; who finds it improved 
 be marked, far is read once for each `top`, and each list holds at most n entries that count. Whatever order vertices
 are relaxed in, they stop at the same distances: the best over all walks from the source.
 
-Where near is long, threads share a step of it (`share`): each takes a few entries at a time, and writes to lists of its
-own, which are gathered. Where it is short, one thread goes on with what it has itself put into near, as the bucket
-fusion of GAP [2].
+Where near becomes long, a crew of threads goes on (`shared_relaxation`).
 
 [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens, Work-efficient parallel GPU methods for single-source shortest
     paths, IPDPS 2014 (near and far).
-[2] S. Beamer, K. Asanović, D. Patterson, The GAP benchmark suite, 2015; Y. Zhang et al., Optimizing ordered graph
-    algorithms with GraphIt, CGO 2020 (bucket fusion).
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from semiring import MONOIDS, Semiring, better, no_worse
-from semiring.cpu.atomics import added, exchanged, prefetched
+from semiring.cpu.atomics import exchanged, prefetched
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined, plain_product, product_function
 
@@ -38,9 +34,6 @@ Policy = Callable[[Semiring, np.dtype], tuple[Any, Any]]
 ONE: Any = np.uintp(1)
 ENTRIES_AHEAD = 8
 """Entries of near between one and that whose distance and edges are prefetched."""
-
-ENTRIES_AT_A_TIME = 32
-"""Number of entries that a thread takes at a time."""
 
 HALVINGS = 6
 """Number of times that Δ is halved at first for a target; it doubles with each bucket.
@@ -108,16 +101,6 @@ def kept(vertices, distances, first, last, d):
     for i in range(first, last):
         if d[vertices[i]] == distances[i]:
             vertices[end], distances[end] = vertices[i], distances[i]
-            end += 1
-    return end
-
-
-@compiled
-def gather(own, count, into, end, d):
-    """Append the first `count` entries of a list that still count to one that has room; returns where that ends."""
-    for i in range(count):
-        if d[own[0][i]] == own[1][i]:
-            into[0][end], into[1][end] = own[0][i], own[1][i]
             end += 1
     return end
 
@@ -287,6 +270,31 @@ def quantiles(semiring: Semiring) -> Kernel:
 
 
 @lru_cache(maxsize=64)
+def advancing(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
+    """Make the function that chooses the next top, for a semiring and a dtype; stepped as in `search`."""
+    convert, (better_than, _) = dtype.type, orders(semiring)
+    product, quantile = product_function(semiring, dtype, matrix_first=False), quantiles(semiring)
+
+    @inlined
+    def ahead(target, limit, delta, best, buckets, listed, sample, n):
+        """Return the top after so many buckets.  listed: some far distances, how many these are, and how many are far.
+
+        best: the best far distance.  target, limit: as in `search`.  sample: room for one.  n: number of vertices.
+        """
+        distances, count, far = listed
+        halvings = HALVINGS - buckets if target >= 0 else 0
+        width = convert(delta / (1 << halvings)) if halvings > 0 else delta
+        top = product(width, best) if stepped else quantile(distances, count, 8 if target < 0 else 64, sample)
+        if stepped and target >= 0 and far * CROWD > n:
+            near_by = quantile(distances, count, 8, sample)
+            top = near_by if better_than(near_by, top) else top
+        top = best if better_than(top, best) else top
+        return limit if better_than(limit, top) else top
+
+    return ahead
+
+
+@lru_cache(maxsize=64)
 def search(semiring: Semiring, dtype: np.dtype, stepped: bool, policy: Policy = plain) -> Kernel:
     """Make the loop for a semiring and a dtype.
 
@@ -294,8 +302,11 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool, policy: Policy = 
     policy: as `plain`.
     """
     convert, (better_than, no_worse_than) = dtype.type, orders(semiring)
-    product = product_function(semiring, dtype, matrix_first=False)
-    settle, sift, quantile = settling(semiring, dtype, policy), sifting(semiring, dtype), quantiles(semiring)
+    settle, sift, ahead = (
+        settling(semiring, dtype, policy),
+        sifting(semiring, dtype),
+        advancing(semiring, dtype, stepped),
+    )
 
     @compiled
     def loop(state, target, limit, delta, top, best, size, many):
@@ -326,52 +337,8 @@ def search(semiring: Semiring, dtype: np.dtype, stepped: bool, policy: Policy = 
                 limit = d[target]
             if counts[0] == 0 or no_worse_than(limit, top) or better_than(limit, best):
                 return 0, limit, top, best
-            halvings = HALVINGS - counts[3] if target >= 0 else 0
-            width = convert(delta / (1 << halvings)) if halvings > 0 else delta
-            top = product(width, best) if stepped else quantile(far[1], counts[0], 8 if target < 0 else 64, near[1])
-            if stepped and target >= 0 and counts[0] * CROWD > d.size:
-                near_by = quantile(far[1], counts[0], 8, near[1])
-                top = near_by if better_than(near_by, top) else top
-            top = best if better_than(top, best) else top
-            top = limit if better_than(limit, top) else top
+            listed = far[1], counts[0], counts[0]
+            top = ahead(target, limit, delta, best, counts[3], listed, near[1], d.size)
             size, best = sift(top, d, near, far, counts)
 
     return loop
-
-
-@lru_cache(maxsize=64)
-def share(semiring: Semiring, dtype: np.dtype) -> Kernel:
-    """Make a thread's part of one step from near, for a semiring and a dtype."""
-    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, atomic)
-
-    @compiled
-    def step(taken, top, rows, d, near, size, own):
-        """Relax from entries of near that nobody has taken, into lists of one's own; returns the best put into far.
-
-        own: (near, far, counts) of the thread.  counts: where one's own far ends, entries relaxed from, edges looked
-        at, where one's own near ends.
-        """
-        (near_v, near_d), (far_v, far_d), counts = own
-        indptr = rows[0]
-        end, last, room, best = 0, 0, near_v.size, zero
-        while True:
-            first = added(taken, 0, ENTRIES_AT_A_TIME)
-            if first >= size or interrupted():
-                break
-            for i in range(first, min(first + ENTRIES_AT_A_TIME, size)):
-                fetch_ahead(near[0], i, size, d, rows)
-                v, x = np.uintp(near[0][i]), near[1][i]
-                if d[v] != x:
-                    continue
-                e, stop = np.uintp(indptr[v]), np.uintp(indptr[v + ONE])
-                degree = np.intp(stop - e)
-                if max(end, last) + degree > room:
-                    end, last = kept(near_v, near_d, 0, end, d), kept(far_v, far_d, 0, last, d)
-                    if max(end, last) + degree > room:
-                        counts[0] = ENDLESS
-                        return best
-                end, last, best = relax((e, degree), x, top, rows, d, own[:2], (end, last, best), counts)
-        counts[0], counts[3] = last, end
-        return best
-
-    return step

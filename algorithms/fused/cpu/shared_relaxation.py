@@ -1,0 +1,231 @@
+"""Near-far relaxation by a crew of threads: a step for each bucket, and no step within one.
+
+    old:     far entries of the last bucket     near, far:  a thread's own entries
+    sift:    take some of old, and put them into near or far
+    follow:  relax from near; of a long one lay a block where others find it
+
+Each thread does what there is: it follows near, or takes a block, or sifts some of old. The bucket ends when all are
+idle. Whatever order vertices are relaxed in, they stop at the same distances. A bucket with few edges is the leader's
+alone, as the bucket fusion of GAP [1], and Δ becomes wider where buckets have too few edges for all threads.
+
+[1] S. Beamer, K. Asanović, D. Patterson, The GAP benchmark suite, 2015; Y. Zhang et al., Optimizing ordered graph
+    algorithms with GraphIt, CGO 2020 (bucket fusion).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from semiring import Semiring
+from semiring.cpu.atomics import added, exchanged, loaded, stored
+from semiring.cpu.compiler.references import interrupted
+from semiring.cpu.crew import MEMBERS, TAKEN, shared, wait
+from semiring.cpu.kernels import compiled, inlined
+
+from .relaxation import ENDLESS, ONE, Kernel, advancing, atomic, fetch_ahead, kept, most_relaxed, orders, relaxing
+
+FAR, RELAXED, EDGES = range(3)
+"""Columns of what each thread counts: where its far ends, entries relaxed from, edges looked at."""
+
+BUSY, BLOCKS = 0, 16
+"""Words that threads share: how many have something to do, and how many blocks lie there to be taken."""
+
+EMPTY, FILLED, MOVED = np.int64(0), np.int64(1), np.int64(2)
+"""States of the place of a block: MOVED while somebody reads it."""
+
+BLOCK = 16
+"""Number of entries in a block."""
+
+PLACES_PER_THREAD = 2
+"""Number of blocks for each thread that may lie there."""
+
+SIFTED_AT_A_TIME = 64
+"""Number of far entries that a thread takes at a time."""
+
+WIDEST = 4
+"""Maximum of times that Δ is as wide where threads would have too little to do.
+
+On roads and grids a Δ four times as wide has a third to a half more edges relaxed, one eight times about twice as many
+(New York's roads, and a grid of 1024 x 1024)."""
+
+
+def room(threads: int, size: int, vertices: np.dtype, dtype: np.dtype) -> tuple[Any, ...]:
+    """Make lists of so many threads: near, far of two buckets, counts, best far distances, shared words, and blocks."""
+    near = np.empty((threads, size), vertices), np.empty((threads, size), dtype)
+    far = np.empty((2, threads, size), vertices), np.empty((2, threads, size), dtype)
+    places = threads * PLACES_PER_THREAD
+    blocks = np.zeros(places, np.int64), np.empty((places, BLOCK), vertices), np.empty((places, BLOCK), dtype)
+    counts, ends = np.zeros((threads, 16), np.int64), np.zeros(threads, np.int64)
+    return near, far, (counts, ends, np.empty((threads, 16), dtype)), np.zeros(2 * BLOCKS, np.int64), blocks
+
+
+@inlined
+def lay(words, blocks, near, end, thread):
+    """Lay the last entries of near where others find them, if there is a place; returns where near then ends."""
+    states, vertices, distances = blocks
+    for k in range(PLACES_PER_THREAD):
+        place = thread * PLACES_PER_THREAD + k
+        if loaded(states, place) == EMPTY:  # as the thread's own places are until it fills them
+            for i in range(BLOCK):
+                vertices[place, i], distances[place, i] = near[0][end - BLOCK + i], near[1][end - BLOCK + i]
+            added(words, BLOCKS, 1)
+            stored(states, place, FILLED)
+            return end - BLOCK
+    return end
+
+
+@inlined
+def take(words, blocks, near, thread):
+    """Move a block to an empty near; returns where that ends."""
+    states, vertices, distances = blocks
+    if loaded(words, BLOCKS) == 0:
+        return 0
+    for k in range(states.size):
+        place = (thread * PLACES_PER_THREAD + k) % states.size
+        if states[place] == FILLED and exchanged(states, place, FILLED, MOVED):
+            for i in range(BLOCK):
+                near[0][i], near[1][i] = vertices[place, i], distances[place, i]
+            added(words, BLOCKS, -1)
+            stored(states, place, EMPTY)
+            return BLOCK
+    return 0
+
+
+@lru_cache(maxsize=64)
+def emptying(semiring: Semiring, dtype: np.dtype) -> Kernel:
+    """Make a thread's work in a bucket, for a semiring and a dtype."""
+    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, atomic)
+    better_than, no_worse_than = orders(semiring)
+
+    @inlined
+    def sift(first, top, d, old, own, last, best):
+        """Put old entries from a place on into near, which is empty, or far; returns where these end, and far's best.
+
+        Places count through all lists, of each of which the last entries may be fewer than are taken at a time.
+        """
+        vertices, distances, ends = old
+        near, far, _ = own
+        size, k = 0, 0
+        while first >= -(-ends[k] // SIFTED_AT_A_TIME) * SIFTED_AT_A_TIME:
+            first -= -(-ends[k] // SIFTED_AT_A_TIME) * SIFTED_AT_A_TIME
+            k += 1
+        for i in range(first, min(first + SIFTED_AT_A_TIME, ends[k])):
+            v, x = vertices[k, i], distances[k, i]
+            if d[np.uintp(v)] != x:
+                continue
+            if no_worse_than(x, top):
+                near[0][size], near[1][size] = v, x
+                size += 1
+            else:
+                far[0][last], far[1][last] = v, x
+                last += 1
+                best = x if better_than(x, best) else best
+        return size, last, best
+
+    @inlined
+    def follow(gate, top, rows, d, own, given, thread, state):
+        """Relax from all entries of near; returns where far ends, or `ENDLESS`, and its best."""
+        head, (size, last, best), (near, far, counts) = 0, state, own
+        indptr, (words, blocks) = rows[0], given
+        while head < size:
+            if head & 255 == 255 and interrupted():
+                break
+            if gate[MEMBERS] > 1 and size - head > 2 * BLOCK:
+                size = lay(words, blocks, near, size, thread)
+            fetch_ahead(near[0], head, size, d, rows)
+            v, x = np.uintp(near[0][np.uintp(head)]), near[1][np.uintp(head)]
+            head += 1
+            if d[v] != x:
+                continue
+            e, stop = np.uintp(indptr[v]), np.uintp(indptr[v + ONE])
+            degree = np.intp(stop - e)
+            if max(size, last) + degree + SIFTED_AT_A_TIME > near[0].size:
+                size, last, head = kept(*near, head, size, d), kept(*far, 0, last, d), 0
+                if max(size, last) + degree + SIFTED_AT_A_TIME > near[0].size or counts[RELAXED] > most_relaxed(d.size):
+                    return np.int64(ENDLESS), best
+            size, last, best = relax((e, degree), x, top, rows, d, (near, far), (size, last, best), counts)
+        return np.int64(last), best
+
+    @inlined
+    def work(thread, gate, top, old, total, rows, d, lists):
+        """Do what there is, until all are idle.  old: which far lists are read.  total: places in all of them."""
+        (near_v, near_d), (far_v, far_d), (counts, ends, bests), words, blocks = lists
+        near, far = (near_v[thread], near_d[thread]), (far_v[1 - old, thread], far_d[1 - old, thread])
+        own, last, best = (near, far, counts[thread]), counts[thread, FAR], zero
+        added(words, BUSY, 1)
+        while True:
+            size = take(words, blocks, near, thread)
+            if size == 0 and loaded(gate, TAKEN) < total:
+                first = added(gate, TAKEN, SIFTED_AT_A_TIME)
+                if first < total:
+                    size, last, best = sift(first, top, d, (far_v[old], far_d[old], ends), own, last, best)
+                    if size == 0:
+                        continue
+            if size:
+                last, best = follow(gate, top, rows, d, own, (words, blocks), thread, (size, last, best))
+                if last != ENDLESS:
+                    continue
+            added(words, BUSY, -1)
+            looks = 0
+            while loaded(words, BLOCKS) == 0 and loaded(words, BUSY) > 0 and not interrupted():
+                looks += 1
+                wait(looks)
+            if last == ENDLESS or loaded(words, BLOCKS) == 0 or interrupted():
+                break
+            added(words, BUSY, 1)
+        counts[thread, FAR], bests[thread, 0] = last, best
+
+    return work
+
+
+@lru_cache(maxsize=64)
+def crew_search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
+    """Make the loop over buckets, for a semiring and a dtype; stepped as in `relaxation.search`."""
+    convert, zero, (better_than, no_worse_than) = dtype.type, semiring.zero(dtype), orders(semiring)
+    step, ahead = shared(emptying(semiring, dtype)), advancing(semiring, dtype, stepped)
+
+    @compiled
+    def loop(gate, rows, d, lists, counts, bounds, options):
+        """Settle all from the far entries of list 0 of bucket 0 on; returns the last top.
+
+        counts: as in `relaxation.search`; far ends at `ENDLESS` if a law must be broken.  bounds: limit, Δ and top.
+        options: the target, how many times as wide Δ becomes at most, and for how many edges a thread takes part.
+        """
+        limit, delta, top, target, most, each = bounds[0], bounds[1], bounds[2], options[0], options[1], options[2]
+        (near_v, near_d), (far_v, far_d), (own, ends, bests), words, blocks = lists
+        members, old, wider, sample = gate[MEMBERS], 0, 1, near_d[0]
+        while True:
+            total = 0
+            for k in range(ends.size):
+                ends[k], own[k, FAR], bests[k, 0] = own[k, FAR], 0, zero
+                total += -(-ends[k] // SIFTED_AT_A_TIME) * SIFTED_AT_A_TIME
+            before, gate[TAKEN], words[BUSY] = counts[2], 0, 0
+            step(gate, (gate, top, old, total, rows, d, lists))
+            counts[0], counts[1], counts[2], best, longest, old = 0, 0, 0, zero, 0, 1 - old
+            counts[3] += 1
+            for k in range(ends.size):
+                counts[1] += own[k, RELAXED]
+                counts[2] += own[k, EDGES]
+                best = bests[k, 0] if better_than(bests[k, 0], best) else best
+                if own[k, FAR] == ENDLESS or counts[3] > most_relaxed(d.size) or counts[1] > most_relaxed(d.size):
+                    counts[0] = ENDLESS
+                    return top
+                counts[0] += own[k, FAR]
+                longest = k if own[k, FAR] > own[longest, FAR] else longest
+            if target >= 0 and better_than(d[target], limit):
+                limit = d[target]
+            if counts[0] == 0 or interrupted() or no_worse_than(limit, top) or better_than(limit, best):
+                return top
+            edges = counts[2] - before
+            gate[MEMBERS] = min(members, 1 + edges // each)
+            if edges < 2 * members * each and wider < most:
+                wider *= 2
+            elif edges > 8 * members * each and wider > 1:
+                wider //= 2
+            listed = far_d[old, longest], own[longest, FAR], counts[0]
+            top = ahead(target, limit, convert(delta * wider), best, counts[3], listed, sample, d.size)
+
+    return loop
