@@ -19,8 +19,12 @@ MIN_WORK_FOR_THREADS = 1 << 19
 
 
 def dealt(loop: Callable[..., Any]) -> Any:
-    """Make f(gate, count, grain, parts) of a loop(first, stop, *parts), which all who come to the gate share."""
+    """Make f(gate, count, grain, parts) of a loop(first, stop, *parts), which all who come to the gate share.
+
+    The loop may ask for the number of its `thread`, before these.
+    """
     body = made_for(loop.__module__.rpartition(".")[2].replace("_", " "))(inlined(loop))
+    numbered = loop.__code__.co_varnames[0] == "thread"
 
     @shared
     def share(thread, gate, count, grain, parts):
@@ -29,7 +33,10 @@ def dealt(loop: Callable[..., Any]) -> Any:
             first = added(gate, TAKEN, grain)
             if first >= count or interrupted():
                 return
-            body(first, min(first + grain, count), *parts)
+            if numbered:
+                body(thread, first, min(first + grain, count), *parts)
+            else:
+                body(first, min(first + grain, count), *parts)
 
     @compiled
     def deal_out(gate, count, grain, parts):

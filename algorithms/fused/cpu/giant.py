@@ -18,9 +18,8 @@ import numpy as np
 from formats import CSR
 from formats.arrays import index_dtype
 from semiring.cpu.atomics import prefetched
-from semiring.cpu.threads import run
 
-from .dealing import dealt, threads_for
+from .dealing import deal, dealt, threads_for
 from .words import count_bits, follow, lowest_bit, rows_with_edges
 
 SEARCHED_SHARE = 1 / 64
@@ -119,24 +118,21 @@ class _Sweep:
 
     def together(self, loop: Any, first: int, stop: int, *parts: Any) -> None:
         """Call a loop of `dealt` with each thread's bitmap for the words from `first` on; then unite the bitmaps."""
-        taken, inside, rows = np.array([first]), self.inside, (self.A.indptr, self.A.indices)
-        run(
-            lambda k, _: loop(taken, stop, WORDS_AT_A_TIME, (*rows, inside[k], self.left, *parts)),
-            [(k, k) for k in range(len(inside))],
-        )
+        inside, rows = self.inside, (self.A.indptr, self.A.indices)
+        deal(loop, stop - first, WORDS_AT_A_TIME, len(inside), *rows, inside, self.left, first, *parts)
         if len(inside) > 1:
             inside[:] = np.bitwise_or.reduce(inside, axis=0)
 
 
 @dealt
-def sweep_blocks(first, stop, indptr, indices, inside, left, forward):
-    """Bring rows inside that have a vertex there; the others are what is then left of these words.
+def sweep_blocks(thread, first, stop, indptr, indices, marks, left, base, forward):
+    """Bring rows inside that have a vertex there; the others are what is then left of the words from `base` on.
 
     forward: True to bring inside only what vertices lead to that are there, and none that leads there.
     """
     n, zero, one, six, low = np.uintp(indptr.size - 1), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
-    block = np.uintp(EDGES_AT_ONCE)
-    for word in range(np.uintp(first), np.uintp(stop)):
+    block, inside = np.uintp(EDGES_AT_ONCE), marks[thread]
+    for word in range(np.uintp(base + first), np.uintp(base + stop)):
         row, beyond = word << six, min((word + one) << six, n)
         e, end, opened = np.uintp(indptr[row]), np.uintp(indptr[beyond]), zero
         while e < end:
@@ -178,10 +174,11 @@ def sweep_blocks(first, stop, indptr, indices, inside, left, forward):
 
 
 @dealt
-def _close(first, stop, indptr, indices, inside, left):
+def _close(thread, first, stop, indptr, indices, marks, left, base):
     """Bring those rows inside that are left and have a vertex there."""
     zero, one, six, low = np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
-    for word in range(np.uintp(first), np.uintp(stop)):
+    inside = marks[thread]
+    for word in range(np.uintp(base + first), np.uintp(base + stop)):
         todo = left[word]
         while todo:
             bit = todo & (~todo + np.uint64(1))

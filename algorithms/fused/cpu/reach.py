@@ -23,6 +23,7 @@ from formats.arrays import index_dtype
 from semiring.cpu.atomics import prefetched
 from semiring.cpu.kernels import compiled
 
+from .dealing import deal
 from .giant import EDGES_AHEAD, WORDS_AT_A_TIME, sweep_blocks
 from .words import count_bits, follow, listed, lowest_bit
 
@@ -95,7 +96,7 @@ def lead(A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
     before, blocks = count_bits(seen), False
     for first, stop in pieces(seen.size, TRIAL_WORDS):
         if blocks:
-            sweep_blocks(np.array([first]), stop, WORDS_AT_A_TIME, (*rows, seen, left, True))
+            deal(sweep_blocks, stop - first, WORDS_AT_A_TIME, 1, *rows, seen[None], left, first, True)
         else:
             read = _lead(*rows, seen, left, known, first, stop, False)
             before, found = count_bits(seen), count_bits(seen) - before
