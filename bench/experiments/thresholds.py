@@ -82,7 +82,7 @@ ON_CPU = (
     ("fused.cpu.giant.MIN_CLOSED_SHARE", 2, "weak components", "rmat18"),
     ("fused.cpu.light_edges.MIN_MEAN_NNZ", NEVER, "forest, first call", "twoway16"),
     ("fused.cpu.near_far.MIN_SKEW", NEVER, "distances", "rmat16"),
-    ("fused.cpu.reach.MAX_DEPTH_POWER", 1, "strong components", "oneway500"),
+    ("fused.cpu.words.MAX_DEPTH_POWER", 1, "strong components", "oneway500"),
     ("fused.cpu.reach.MAX_QUEUE_SHARE", ALWAYS, "strong components", "rmat18"),
     ("fused.cpu.reach.MIN_NEW_MARKS_PER_EDGE", ALWAYS, "strong components", "rmat18"),
     ("fused.cpu.reach.SWEEPS", ALWAYS, "strong components", "rmat18"),
@@ -117,6 +117,8 @@ ON_CPU = (
 
 WITH_THREADS = (
     ("fused.cpu.batched_paths.MIN_SOURCES_PER_THREAD", "distances from 16", "rmat18"),
+    ("fused.cpu.bfs.MIN_THREADS", "levels", "NE"),
+    ("fused.cpu.bfs.MIN_VERTICES_PER_THREAD", "levels", "NE"),
     ("fused.cpu.betweenness.MIN_EDGES_FOR_THREADS", "betweenness of 32", "grid10"),
     ("fused.cpu.cores.MIN_THREADS", "core numbers", "rmat18"),
     ("fused.cpu.cores.MIN_VERTICES_FOR_THREADS", "core numbers", "rmat18"),
