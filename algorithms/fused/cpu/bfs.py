@@ -33,7 +33,7 @@ from semiring.cpu.kernels import compiled, inlined
 from semiring.verbs.explanation import details
 
 from .dealing import crew_for, dealt
-from .words import bits_set, flagged, listed, lowest_bit, rows_with_edges
+from .words import count_bits, flagged, listed, lowest_bit, rows_with_edges
 
 LARGE_EDGES = 1 << 16
 """Minimum of edges for a level to be handed to threads."""
@@ -126,11 +126,12 @@ class _Search:
     def run(self, source: int) -> None:
         """Find levels from `source`, until nothing is left to find, or the deepest level or the target is."""
         self.level[source], self.queue[0] = 0, source
-        pulling = False
+        pulling, target = False, int(self.state[TARGET])
         while True:
             if self.how.choice != "pull" and not pulling:
                 self.small_levels()
-            if self.state[BEGIN] == self.state[END] or self.state[LEVEL] >= self.state[DEEPEST] or self.arrived():
+            arrived = target >= 0 and self.level[target] >= 0
+            if arrived or self.state[BEGIN] == self.state[END] or self.state[LEVEL] >= self.state[DEEPEST]:
                 break
             before, pulling = pulling, self.pulls(pulling)
             if pulling:
@@ -139,11 +140,6 @@ class _Search:
                 listed(self.gate, self.found, self.queue)
             else:
                 self.push()
-
-    def arrived(self) -> bool:
-        """True if the target has a level."""
-        target = int(self.state[TARGET])
-        return target >= 0 and bool(self.level[target] >= 0)
 
     def pulls(self, pulling: bool) -> bool:
         """True if the next step is a pull, by the rule of `Direction.pulls`."""
@@ -172,14 +168,14 @@ class _Search:
 
     def push(self) -> None:
         """Push a large level along the frontier's rows."""
-        seen, total, k = self.visited(), np.zeros(1, np.int64), int(self.state[LEVEL])
+        seen, k = self.visited(), int(self.state[LEVEL]) + 1
         if self.reached is None:
             self.reached = np.zeros((self.threads, seen.size), np.uint64)
         frontier = self.queue[self.state[BEGIN] : self.state[END]]
         parts = (self.A.indptr, self.A.indices), seen, self.parent, frontier, self.reached
         push_share(self.gate, frontier.size, ITEMS_AT_A_TIME, parts)
-        _settle(self.gate, seen.size, ITEMS_AT_A_TIME, (self.reached, seen, self.queue, total, self.level, k + 1))
-        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, total[0], k + 1
+        _settle(self.gate, seen.size, ITEMS_AT_A_TIME, (self.reached, seen, self.found, self.level, k))
+        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, listed(self.gate, self.found, self.queue), k
         self.pushed += 1
 
     def pull(self, listed: bool) -> None:
@@ -192,9 +188,9 @@ class _Search:
             self.front = flagged(self.gate, self.level, k)
         else:
             self.front, self.found = self.found, self.front
-        parts, total = ((columns.indptr, columns.indices), (seen, self.front, self.found)), np.zeros(1, np.int64)
-        pull_share(self.gate, seen.size, ITEMS_AT_A_TIME, (*parts, (self.level, self.parent), total, k + 1))
-        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, total[0], k + 1
+        parts = (columns.indptr, columns.indices), (seen, self.front, self.found), (self.level, self.parent), k + 1
+        pull_share(self.gate, seen.size, ITEMS_AT_A_TIME, parts)
+        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, count_bits(self.found), k + 1
         self.pulled += 1
 
 
@@ -304,33 +300,25 @@ def push_share(thread, first, stop, rows, seen, parent, queue, reached):
 
 
 @dealt
-def _settle(first, stop, reached, seen, queue, total, level, k):
-    """Give a level to what a thread has reached and nobody had seen in some words, and append it to the queue."""
-    count, low = np.int64(0), np.uint64(1)
+def _settle(first, stop, reached, seen, found, level, k):
+    """Give a level to what a thread has reached and nobody had seen in some words, and flag it in `found`."""
     for word in range(np.uintp(first), np.uintp(stop)):
         every = np.uint64(0)
         for thread in range(reached.shape[0]):
             every |= reached[thread, word]
             reached[thread, word] = 0
-        reached[0, word] = every & ~seen[word]
-        count += np.int64(bits_set(reached[0, word]))
+        found[word] = new = every & ~seen[word]
         seen[word] |= every
-    place = np.uintp(added(total, 0, count))
-    for word in range(np.uintp(first), np.uintp(stop)):
-        new, reached[0, word] = reached[0, word], 0
         while new:
-            v = word * np.uintp(64) + np.uintp(lowest_bit(new))
-            queue[place] = v
-            place += np.uintp(1)
-            level[v] = k
-            new &= new - low
+            level[word * np.uintp(64) + np.uintp(lowest_bit(new))] = k
+            new &= new - np.uint64(1)
 
 
 @dealt
-def pull_share(first, stop, columns, words, answer, total, k):
-    """Pull the vertices of some words of the bitmaps; what is new is counted in `total`."""
+def pull_share(first, stop, columns, words, answer, k):
+    """Pull the vertices of some words of the bitmaps, and flag those that are new."""
     (indptr, indices), (seen, front, found), (level, parent) = columns, words, answer
-    count, one, low = np.int64(0), np.uintp(1), np.uintp(63)
+    one, low = np.uintp(1), np.uintp(63)
     for word in range(np.uintp(first), np.uintp(stop)):
         unvisited, new = ~seen[word], np.uint64(0)
         while unvisited:
@@ -346,8 +334,6 @@ def pull_share(first, stop, columns, words, answer, total, k):
             unvisited &= unvisited - np.uint64(1)
         found[word] = new
         seen[word] |= new
-        count += np.int64(bits_set(new))
-    added(total, 0, count)
 
 
 @dealt

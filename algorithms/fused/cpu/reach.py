@@ -31,9 +31,6 @@ PIECES = 16
 MIN_PIECE_WORDS = 1 << 8
 """Minimum of words of a bitmap in a piece."""
 
-VERTICES_PER_CALL = 1 << 20
-"""Number of vertices of a queue that a compiled loop follows before it returns to Python, where a signal is heard."""
-
 TRIAL_WORDS = 16
 """Number of words of the first piece of a sweep along the rows; the next ones double, until they are large."""
 
@@ -79,10 +76,9 @@ def lead(gate: np.ndarray, A: Any, seen: np.ndarray, left: np.ndarray, known: np
         _lead(gate, left.size, WORDS_AT_A_TIME, (*rows, seen, left, known, 0, sweep % 2 == 0, read))
         unite(gate, seen)
     queue = np.empty(A.nrows + 1, index_dtype(A.nrows))
-    begin, end = 0, listed(gate, seen[0] & left, queue)
+    end = listed(gate, seen[0] & left, queue)
     left &= ~seen[0]
-    while begin < end:
-        begin, end = follow(*rows, seen[0], queue, begin, min(begin + VERTICES_PER_CALL, end), end, A.nrows + 1)
+    follow(*rows, seen[0], queue, 0, A.nrows, end, A.nrows + 1)
 
 
 def ask(gate: np.ndarray, M: Any, left: np.ndarray, known: np.ndarray) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from formats.arrays import index_dtype
 from semiring.cpu.atomics import added
-from semiring.cpu.compiler.references import operation, tools
+from semiring.cpu.compiler.references import interrupted, operation, tools
 from semiring.cpu.kernels import compiled
 
 from .dealing import dealt
@@ -158,7 +158,7 @@ def follow(indptr, indices, seen, queue, begin, stop, end, enough):
     """
     one, six, low = np.uintp(1), np.uintp(6), np.uintp(63)
     f, tail, last = np.uintp(begin), np.uintp(end), np.uintp(stop)
-    while f < min(last, tail) and tail < np.uintp(enough):
+    while f < min(last, tail) and tail < np.uintp(enough) and not interrupted():
         u = np.uintp(queue[f])
         f += one
         e, until = np.uintp(indptr[u]), np.uintp(indptr[u + one])
