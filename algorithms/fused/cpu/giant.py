@@ -74,7 +74,7 @@ def find_giant(gate: np.ndarray, A: CSR) -> tuple[np.ndarray, np.ndarray] | None
     left, rows = rows_with_edges(gate, A), (A.indptr, A.indices)
     before, size = count_bits(inside[0]), max(MIN_PIECE_WORDS, -(-inside.shape[1] // PIECES))
     for first, stop in pieces(left.size, size, int(size * TRIAL_SHARE) if left.size > size else left.size):
-        sweep_blocks(gate, stop - first, WORDS_AT_A_TIME, (*rows, inside, left, first, False))
+        sweep_blocks(gate, stop - first, WORDS_AT_A_TIME, (rows, inside, left, first, False))
         unite(gate, inside)
         new, before = count_bits(inside[0]) - before, count_bits(inside[0])
         read = 64 * (stop - first)
@@ -96,14 +96,15 @@ def unite(gate: np.ndarray, marks: np.ndarray) -> None:
 
 
 @dealt
-def sweep_blocks(thread, first, stop, indptr, indices, marks, left, base, forward):
+def sweep_blocks(thread, first, stop, rows, marks, left, base, forward):
     """Bring rows inside that have a vertex there; the others are what is then left of the words from `base` on.
 
     marks: for each thread a bitmap of what is inside.  forward: True to bring inside only what vertices lead to that
     are there, and none that leads there.
     """
-    n, zero, one, six, low = np.uintp(indptr.size - 1), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
-    block, inside = np.uintp(EDGES_AT_ONCE), marks[thread]
+    zero, one, six, low = np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
+    (indptr, indices), block, inside = rows, np.uintp(EDGES_AT_ONCE), marks[thread]
+    n = np.uintp(indptr.size - 1)
     for word in range(np.uintp(base + first), np.uintp(base + stop)):
         row, beyond = word << six, min((word + one) << six, n)
         e, end, opened = np.uintp(indptr[row]), np.uintp(indptr[beyond]), zero

@@ -62,18 +62,18 @@ def lead(gate: np.ndarray, A: Any, seen: np.ndarray, left: np.ndarray, known: np
     seen[1:], before, blocks = seen[0], count_bits(seen[0]), False
     for first, stop in pieces(left.size, max(MIN_PIECE_WORDS, -(-left.size // PIECES)), TRIAL_WORDS):
         if blocks:
-            sweep_blocks(gate, stop - first, WORDS_AT_A_TIME, (*rows, seen, left, first, True))
+            sweep_blocks(gate, stop - first, WORDS_AT_A_TIME, (rows, seen, left, first, True))
             unite(gate, seen)
         else:
             read[0] = 0
-            _lead(gate, stop - first, WORDS_AT_A_TIME, (*rows, seen, left, known, first, False, read))
+            _lead(gate, stop - first, WORDS_AT_A_TIME, (rows, (seen, left, known), first, False, read))
             unite(gate, seen)
             before, found = count_bits(seen[0]), count_bits(seen[0]) - before
             blocks = found < read[0] * MIN_NEW_MARKS_PER_EDGE
     for sweep in range(SWEEPS):
         if count_bits(seen[0] & left) <= A.nrows * MAX_QUEUE_SHARE:
             break
-        _lead(gate, left.size, WORDS_AT_A_TIME, (*rows, seen, left, known, 0, sweep % 2 == 0, read))
+        _lead(gate, left.size, WORDS_AT_A_TIME, (rows, (seen, left, known), 0, sweep % 2 == 0, read))
         unite(gate, seen)
     queue = np.empty(A.nrows + 1, index_dtype(A.nrows))
     end = listed(gate, seen[0] & left, queue)
@@ -105,11 +105,12 @@ def _sweep(gate: np.ndarray, find: Any, left: np.ndarray, *parts: Any) -> bool:
 
 
 @dealt
-def _lead(thread, first, stop, indptr, indices, marks, left, known, base, downward, read):
+def _lead(thread, first, stop, rows, words, base, downward, read):
     """Follow the rows of what is `seen` and `left`, and add to `known` what leads there.
 
     The words are those from `base` on, or from the last one back.  read: the number of edges that the rows have.
     """
+    (indptr, indices), (marks, left, known) = rows, words
     edges, one, six, low, seen = np.uintp(0), np.uintp(1), np.uintp(6), np.uintp(63), marks[thread]
     ahead = np.uintp(-EDGES_AHEAD if downward else EDGES_AHEAD)
     for at in range(base + first, base + stop):
