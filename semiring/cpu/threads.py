@@ -132,11 +132,11 @@ def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
 
     Work that calls `run` itself does its pieces one after the other: threads that wait would keep others from working.
     """
-    if len(pieces) <= 1 or _count == 1 or _is_within():
+    if len(pieces) <= 1 or _count == 1 or is_within():
         for piece in pieces:
             work(*piece)
         return
-    with _together() as begin:
+    with together() as begin:
         for done in [begin(work, *piece) for piece in pieces]:
             done.result()
 
@@ -156,10 +156,10 @@ def share(work: Callable[[int], object], count: int) -> None:
                 return
             work(k)
 
-    if count <= 1 or _count == 1 or _is_within():
+    if count <= 1 or _count == 1 or is_within():
         take()
         return
-    with _together() as begin:
+    with together() as begin:
         helpers = [begin(take) for _ in range(min(_count, count) - 1)]
         try:
             take()
@@ -171,7 +171,7 @@ def share(work: Callable[[int], object], count: int) -> None:
 
 
 @contextmanager
-def _together() -> Iterator[Callable[..., Task]]:
+def together() -> Iterator[Callable[..., Task]]:
     """Yields the function that hands work to the pool. After an exception in the block, or Ctrl-C, all of it ends."""
     own = getattr(interrupts.here, "call", None)
     call, begun = own or Call(), list[Task]()
@@ -203,7 +203,7 @@ def _threads() -> Pool:
     return _pool
 
 
-def _is_within() -> bool:
+def is_within() -> bool:
     """True if the calling thread is one of the pool's."""
     return getattr(interrupts.here, "work", False)
 
