@@ -154,7 +154,10 @@ def differing(seeds: Iterable[int]) -> list[tuple[str, int, int]]:
             for name, engine in (ENGINES | OF_SUITESPARSE).items():
                 Counting.engine = name
                 for seed, A, some in cases:
-                    found = bits(engine(new(A), some))
+                    try:
+                        found = bits(engine(new(A), some))
+                    except OverflowError as error:  # there are more shortest paths than can be counted
+                        found = [(str(error),)]
                     if found != expected.setdefault((name, seed), found):
                         wrong.append((name, count, seed))
         if count > 1:

@@ -28,7 +28,7 @@ from formats.system import cores
 from semiring import MinPlus, PlusTimes, get_threads, mxv, threads
 from semiring.vectors import degrees
 
-from .fused import fresh, parts, same
+from .fused import fresh, parts, same, sentence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,7 +121,7 @@ TASKS: dict[str, Callable[[Problem], Any]] = {
     "sssp, parents": lambda p: al.sssp(p.A, p.source, return_parents=True),
     "bfs": lambda p: al.bfs(p.A, p.source),
     "bfs, parents": lambda p: al.bfs(p.A, p.source, return_parents=True),
-    "components": lambda p: al.components(p.A),
+    "scc, weak": lambda p: al.scc(p.A, weak=True),
     "scc": lambda p: al.scc(p.A),
     "boruvka": lambda p: al.boruvka(p.A, symmetrize=not p.symmetric),
     "mxv, min_plus": lambda p: mxv(p.A, p.x, MinPlus),
@@ -137,6 +137,7 @@ TASKS: dict[str, Callable[[Problem], Any]] = {
     "CSR to CSC": lambda p: fresh(p.A).to(CSC),
     "from_edges": lambda p: from_edges(*p.edges, shape=p.A.shape),
     "triangles": lambda p: al.triangles(p.A, symmetrize=not p.symmetric),
+    "components": lambda p: al.components(p.A),
     "label_propagation": lambda p: al.label_propagation(p.A, symmetrize=not p.symmetric),
 }
 FLAT = ("factor", "factor, batch")
@@ -175,6 +176,8 @@ def tasks(origin: Source, setting: Setting) -> list[str]:
 def by_threads(task: str, p: Problem, setting: Setting, until: float) -> Iterator[Row]:
     """The rows of a task, of which the first is by one thread; after `until`, and where a row would end later, none.
 
+    Some tasks cannot be done on some graphs: paths of a large grid are too many to be counted.
+
     Disagreement if an answer has other bits than that by one thread.
     """
     expected: tuple[Any, ...] = ()
@@ -198,7 +201,11 @@ def by_threads(task: str, p: Problem, setting: Setting, until: float) -> Iterato
             yield row | {"missing": OUT_OF_TIME}
             continue
         with threads(count):
-            warm = [call()]  # compiles and begins threads
+            try:
+                warm = [call()]  # compiles and begins threads
+            except (ArithmeticError, MemoryError) as error:
+                yield row | {"missing": sentence(error)}
+                continue
             while count == 1 and (len(warm) < 2 or (len(warm) < WARM_CALLS and sum(warm) < ROW_SECONDS)):
                 warm.append(call())  # what later calls find is kept with the matrix by and by
             times = [seconds := call()]
