@@ -4,33 +4,33 @@ from typing import TYPE_CHECKING
 
 from . import import_conflicts  # isort: skip  # noqa: F401  # first: raises if `semiring` is another's
 import semiring  # noqa: F401  # isort: skip  # next: raises if `formats` is another project's
-from .all_pairs import all_pairs
-from .bellman_ford import bellman_ford
-from .betweenness import betweenness_centrality
-from .bfs import bfs
-from .bfs_order import bfs_order
-from .boruvka import boruvka
-from .closeness import closeness_centrality, harmonic_centrality
-from .closure import closure
-from .components import components
-from .core_number import core_number
-from .da2cf import da2cf
-from .delta_stepping import delta_stepping
-from .dijkstra import dijkstra
-from .eccentricity import diameter, eccentricity
 from .elimination import Factor, Symbolic, elimination_order, factor, symbolic_factor
-from .label_propagation import label_propagation
-from .pagerank import pagerank
-from .scc import scc
+from .equations.all_pairs import all_pairs
+from .equations.bellman_ford import bellman_ford
+from .equations.betweenness import betweenness_centrality
+from .equations.bfs import bfs
+from .equations.bfs_order import bfs_order
+from .equations.boruvka import boruvka
+from .equations.closeness import closeness_centrality, harmonic_centrality
+from .equations.closure import closure
+from .equations.components import components
+from .equations.core_number import core_number
+from .equations.da2cf import da2cf
+from .equations.delta_stepping import delta_stepping
+from .equations.dijkstra import dijkstra
+from .equations.eccentricity import diameter, eccentricity
+from .equations.label_propagation import label_propagation
+from .equations.pagerank import pagerank
+from .equations.scc import scc
+from .equations.shortest_simple_paths import shortest_simple_paths
+from .equations.sssp import sssp
+from .equations.tied_paths import count_shortest_paths, fewest_edges
+from .equations.topological import topological_components
+from .equations.transitive_closure import transitive_closure
+from .equations.triangles import clustering, triangles
 from .shared.errors import NegativeCycle
 from .shared.parents import path, shortest_path_tree
 from .shared.trace import trace
-from .shortest_simple_paths import shortest_simple_paths
-from .sssp import sssp
-from .tied_paths import count_shortest_paths, fewest_edges
-from .topological import topological_components
-from .transitive_closure import transitive_closure
-from .triangles import clustering, triangles
 
 from . import fused  # isort: skip  # noqa: F401  # registers implementations of the algorithms above
 from .fused.parts.checkpoint import checkpoints  # isort: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -76,10 +77,16 @@ def command_of(experiment: Experiment) -> Callable[..., None]:
         graph: Annotated[
             list[str] | None, typer.Option(help="Measure only the graph of that name; repeatable.")
         ] = None,
+        *,
+        task: Annotated[list[str] | None, typer.Option(help="Measure only the task of that name; repeatable.")] = None,
+        small: Annotated[bool, typer.Option("--small", help="Smaller graphs, which take minutes.")] = False,
+        seconds: Annotated[float, typer.Option(help="Begin no call after so many seconds.", min=0)] = math.inf,
         resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was interrupted.")] = False,
     ) -> None:
+        names = tuple(graph or ()), tuple(task or ())
         with told(experiment.name):
-            perform(experiment, Setting(device.value, quick, data, repeats, tuple(graph or ())), output, resume=resume)
+            setting = Setting(device.value, quick, data, repeats, *names, small, seconds)
+            perform(experiment, setting, output, resume=resume)
 
     command.__doc__ = f"{experiment.title}. {experiment.source}."
     return command

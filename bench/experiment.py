@@ -16,6 +16,7 @@ all be there, and leaves out the graphs before it: their rows stay as they are, 
 from __future__ import annotations
 
 import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -51,8 +52,9 @@ class Setting:
     """Where and how large an experiment is run.
 
     quick: tiny graphs, to see that everything works.  data: the folder of the road graphs' files.  repeats: timed calls
-    of each contender, fewer of slow ones.  graphs: the names of those that are measured; none for all.  kept: rows of
-    an interrupted run, by what they are of.
+    of each contender, fewer of slow ones.  graphs, tasks: the names of those that are measured; none for all.  small:
+    graphs that are larger than the tiny ones, but not of full size.  seconds: after which no call is begun.  kept: rows
+    of an interrupted run, by what they are of.
     """
 
     device: Device = "cpu"
@@ -60,6 +62,9 @@ class Setting:
     data: Path | None = None
     repeats: int = 11
     graphs: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    small: bool = False
+    seconds: float = math.inf
     kept: Mapping[Part, list[Row]] = field(default_factory=dict)
 
     def wants(self, graph: str) -> bool:
@@ -79,7 +84,7 @@ class Experiment:
     paragraph for the report: what is compared, and what to look for.  rows: measures; a row at a time, without what
     `machine` says.  columns: of the table, keys of the rows.  plot: of all rows; None where there is nothing to draw.
     devices: where it runs.  roads: true if it reads the road graphs' files, in the folder that --data names.
-    by_graph: true if it asks the setting which graphs are wanted.
+    by_graph: true if it asks the setting which graphs are wanted.  by_task: likewise which tasks, how large, how long.
     """
 
     name: str
@@ -92,6 +97,7 @@ class Experiment:
     devices: tuple[Device, ...] = ("cpu", "cuda")
     roads: bool = False
     by_graph: bool = False
+    by_task: bool = False
 
 
 def perform(experiment: Experiment, setting: Setting, folder: Path | None = None, *, resume: bool = False) -> list[Row]:
@@ -107,6 +113,8 @@ def perform(experiment: Experiment, setting: Setting, folder: Path | None = None
         raise ValueError(f"{experiment.name} runs on {' and '.join(experiment.devices)}, not on {setting.device}")
     if setting.graphs and not experiment.by_graph:
         raise ValueError(f"{experiment.name} measures all of its graphs, and takes no names of some")
+    if (setting.tasks or setting.small or setting.seconds < math.inf) and not experiment.by_task:
+        raise ValueError(f"{experiment.name} measures all of its tasks, in one size and until the end")
     known = machine(setting.device) | {"experiment": experiment.name, "quick": setting.quick}
     if folder is None and not setting.quick:
         folder = RESULTS
@@ -129,9 +137,12 @@ def perform(experiment: Experiment, setting: Setting, folder: Path | None = None
     for name in setting.graphs:
         if not any(row["graph"] == name for row in rows):
             raise ValueError(f"{experiment.name} has no graph that is named {name!r}")
+    for name in setting.tasks:
+        if not any(row.get("question") == name for row in rows):
+            raise ValueError(f"{experiment.name} has no task that is named {name!r}")
     show(experiment, rows, console)
     if path is not None and partial is not None:
-        rows = beside(path, rows) if setting.graphs else rows
+        rows = beside(path, rows) if setting.graphs or setting.tasks or setting.small else rows
         write(path, rows)
         partial.unlink(missing_ok=True)
         draw(experiment, rows, path)

@@ -132,6 +132,7 @@ def tasks() -> dict[str, Callable[[Any, int], Any]]:
         "forest": lambda A, v: a.boruvka(A),
         "forest with places": lambda A, v: a.boruvka(A, return_places=True),
         "forest, first call": lambda A, v: a.boruvka(unkept(A)),
+        "core numbers": lambda A, v: a.core_number(A),
         "PageRank": lambda A, v: a.pagerank(A, weighted=False),
         "betweenness of 32": lambda A, v: a.betweenness_centrality(A, sources=several(A, 32)),
         "closeness": lambda A, v: a.closeness_centrality(A),

@@ -37,6 +37,7 @@ from .matrix.workspace import FEW_OF_ALL, WORD
 from .places import at_home
 from .storage.compressed import CSR, compress, index_types
 from .storage.pieces import ranges
+from .storage.sorting import fits_words, refuse_sum, sorted_by_rows, sorting_nbytes
 
 IN_ORDER, SORTED, COMBINED, REPEATED, SUMMED = 10, 18, 28, 28, 24
 """Bytes that `from_edges` holds beside the arrays it was given, for each edge.
@@ -107,7 +108,9 @@ def from_edges(
         check_range(cols, "dst", ncols)
         check_not_nan(values)
         if not _ascend(rows, cols):
-            return _sorted_in_pieces(rows, cols, values, (nrows, ncols), dup, what)
+            by_words = place.on_host and nrows <= FEW_OF_ALL * rows.size and fits_words((nrows, ncols))
+            sort = _sorted_by_words if by_words else _sorted_in_pieces
+            return sort(rows, cols, values, (nrows, ncols), dup, what)
     place.check_room(what, IN_ORDER * rows.size + pointers + copied)
     rows, cols = as_indices(rows, "src", nrows, index_type), as_indices(cols, "dst", ncols, index_type)
     check_not_nan(values)
@@ -160,6 +163,17 @@ def _sort_and_combine(
     else:
         values = values[starts] if dup == "first" else _combine(values, first, dup)
     return rows.take(starts), cols.take(starts), values
+
+
+def _sorted_by_words(rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, what: str) -> CSR:
+    """The CSR of edges in any order, on the host."""
+    index_type = index_types(shape, rows.size)[1]
+    wide = [part.view(np.int64) if part.dtype == np.uint64 else part for part in (rows, cols)]
+    copied = [part for part in wide if part.dtype not in (np.int32, np.int64)]
+    needed = sorting_nbytes(shape, rows.size, values.itemsize)
+    same_place(rows).check_room(what, needed + index_type.itemsize * sum(part.size for part in copied))
+    src, dst = (part if part.dtype in (np.int32, np.int64) else part.astype(index_type) for part in wide)
+    return CSR.trusted(*sorted_by_rows(src, dst, values, shape, dup=dup), shape)
 
 
 def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, what: str) -> CSR:
@@ -218,12 +232,12 @@ def _combine(values: Array, first: Array, dup: str) -> Array:
     with np.errstate(invalid="ignore"):  # of both infinities
         getattr(xp, _COMBINE[dup]).at(combined, run, repeats)
     if dup == "sum" and combined.dtype.kind == "f" and bool(xp.isnan(combined).any()):
-        raise ValueError("the sum of duplicate edges must not be NaN, as that of inf and -inf is")
+        refuse_sum(values.dtype)
     if dup == "sum" and values.dtype.kind == "i":
         exact = values[first].astype(np.float64)
         xp.add.at(exact, run, repeats.astype(np.float64))
         if bool((abs(exact - combined) > 1 + 1e-9 * abs(exact)).any()):
-            raise OverflowError(f"the sum of duplicate edges does not fit {values.dtype}; pass dtype='float64'")
+            refuse_sum(values.dtype)
     return combined
 
 

@@ -56,6 +56,8 @@ WORK = Hook("(A, format, backend, {'verb': …, 'algorithm': …}) -> bytes of e
 CHOICE = Hook("(A, options) -> A in the format that is best for it: `A.to('auto', …)`")
 KERNEL = Hook("(function) -> the function as machine code, kept on disk and without the interpreter's lock")
 SPREAD = Hook("(A, places) -> A in parts, one at each place: `A.to(device=[…])`")
+THREADS = Hook("() -> how many threads work side by side")
+SHARE = Hook("(work, count) -> None; calls work(k) for every k < count, by several threads")
 CORES = Hook("(cores that are this process's own, where others share them) -> None; it uses as many threads")
 
 PART = Hook("(A, rows, cols) -> A[rows, cols]")
@@ -69,6 +71,20 @@ RANGES = Hook("columns -> (bases, starts, words) of the groups that they are pac
 PACKED = Hook("(columns, bases, starts, words, spare words) -> the words that the columns are packed in")
 UNPACKED = Hook("(words, bases, starts, number of columns) -> the columns")
 SAME_REVERSES = Hook("(A, are values looked at?) -> (has every entry its reverse? and of the same value, too?)")
+
+
+def threads() -> int:
+    """How many threads work side by side: 1 unless `semiring` is imported, too."""
+    return THREADS.answer() if THREADS.answer is not None else 1
+
+
+def side_by_side(work: Callable[[int], object], count: int) -> None:
+    """Call work(k) for every k < count: by threads if `semiring` is imported, too."""
+    if SHARE.answer is not None:
+        SHARE.answer(work, count)
+        return
+    for k in range(count):
+        work(k)
 
 
 @cache

@@ -6,7 +6,7 @@ import functools
 import re
 from pathlib import Path
 
-from .system import free_pages, limits_of_this_process, pages_of_this_process
+from .system import control_groups, free_pages, limits_of_this_process, pages_of_this_process
 
 UNQUESTIONED_BYTES = 64 * 2**20
 """Needs of at most so many bytes are not checked: asking the system takes longer than small work does."""
@@ -89,21 +89,11 @@ def _under_ulimit() -> int | None:
 @functools.cache
 def _control_groups() -> tuple[tuple[Path, Path, Path], ...]:
     """The files (limit, usage, statistics) of every control group that the process is in and that limits memory."""
-    try:
-        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ()
     found = []
-    for _, controllers, place in (line.split(":", 2) for line in lines):
-        if controllers not in ("", "memory"):  # version 2 has one tree, version 1 one for each controller
-            continue
-        root = Path("/sys/fs/cgroup") / controllers
-        names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if controllers else ("memory.max", "memory.current")
-        group = root / place.lstrip("/")
-        for folder in (group, *group.parents):
-            files = (folder / names[0], folder / names[1], folder / "memory.stat")
-            if folder.is_relative_to(root) and _limit(files[0]) is not None:
-                found.append(files)
+    for folder in control_groups("memory"):
+        for names in ("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current"):
+            if _limit(folder / names[0]) is not None:
+                found.append((folder / names[0], folder / names[1], folder / "memory.stat"))
     return tuple(found)
 
 

@@ -5,17 +5,20 @@ Nobody else names these. Files of `/proc` and `/sys` are read as files, which ot
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import stat
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+MEMBERSHIP, CONTROL_GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+"""The file that names the control groups of this process, and the folder of all of them."""
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 ROOT = 0
 
@@ -24,6 +27,42 @@ def cores() -> frozenset[int]:
     """The numbers of the cores that this process may use; of all that there are, where nobody says."""
     asked: Any = getattr(os, "sched_getaffinity", None)
     return frozenset(asked(0) if asked else range(os.cpu_count() or 1))
+
+
+def core_count() -> int:
+    """How many cores this process may keep busy: those that it may use, or fewer where its control groups have quotas.
+
+    Part of a core counts as one.
+    """
+    return max(1, min([len(cores()), *map(math.ceil, map(_quota, control_groups("cpu")))]))
+
+
+def _quota(group: Path) -> float:
+    """The cores' worth of time that a control group has; more than any machine has where nothing limits it."""
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):  # versions 2 and 1
+        try:
+            quota, period = (int(word) for name in names for word in (group / name).read_text("ascii").split())
+        except (OSError, ValueError):  # there is no such file, or it says "max"
+            continue
+        if quota > 0 < period:
+            return quota / period
+    return sys.maxsize
+
+
+def control_groups(controller: str) -> Iterator[Path]:
+    """Yields the folders of Linux's control groups that may limit this process by that controller, innermost first.
+
+    In a container the innermost ones may not be there, as it sees no more than its own part of the tree.
+    """
+    try:
+        lines = MEMBERSHIP.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return
+    for _, controllers, place in (line.split(":", 2) for line in lines):
+        if controllers and controller not in controllers.split(","):  # version 2 has one tree, version 1 several
+            continue
+        group = CONTROL_GROUPS / controllers / place.lstrip("/")
+        yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(CONTROL_GROUPS / controllers))
 
 
 def machine() -> str:

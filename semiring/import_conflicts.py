@@ -56,7 +56,7 @@ def check() -> None:
     """Raise ImportError if `formats` is another project's, without which nothing works; warn if `algorithms` is."""
     if sentence := foreign("formats", "storage.packed"):
         raise ImportError(sentence)
-    if sentence := foreign("algorithms", "delta_stepping"):
+    if sentence := foreign("algorithms", "equations.delta_stepping"):
         warnings.warn(sentence, stacklevel=2)
 
 

@@ -32,18 +32,11 @@ GRAPHS = {
     "unif1M": "random, 2^20 rows of 32",
     "grid4k": "grid, 4096 × 4096",
 }
-SUMMARY = [
-    ("csgraph", EPYC, "dijkstra", "NY", "`csgraph.dijkstra`"),
-    ("csgraph", EPYC, "strong components", "NY", "`csgraph.connected_components`"),
-    ("csgraph", EPYC, "minimum_spanning_tree", "NY", "`csgraph.minimum_spanning_tree`"),
-    ("peers", CPU, "sssp", "rmat20", "`sssp`"),
-    ("peers", CPU, "bfs", "rmat20", "`bfs`"),
-    ("peers", CPU, "scc", "rmat20", "`scc`"),
-]
-"""The lines of README: experiment, machine with the CPU's rows, task, graph, label. Each has a row on the H100, too."""
-STATISTIC = {"csgraph": "low_ms", "peers": "ms"}
-"""The time of a row that the tables of an experiment show: the lower quartile or the median."""
-PROCESSORS = {CPU: "an Intel Xeon at 2.8 GHz", EPYC: "an AMD EPYC"}
+PEERS_CPU, PEERS_GPU = XEON, "nvidia-h200"
+"""Machines of the rows beside other libraries."""
+SUMMARY = [(task, "NY") for task in ("sssp", "bfs", "scc", "mst")]
+SUMMARY += [("sssp", "rmat20"), ("bfs", "rmat20"), ("scc", "rmat20"), ("mst", "rmat18s")]
+"""The lines of README: task, graph. Each has a row of `peers` on the CPU and on the GPU."""
 PEER = "cuSPARSE plus-times"
 ON_CPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
 ON_GPU = ("CSR", "COO", "ELL", "SELL", "SegmentedCOO", "CSB", "CompressedCSR")
@@ -64,6 +57,7 @@ NAMES = {
     "NY": "New York's roads",
     "NE": "the North-East's",
     "rmat20": "R-MAT 20, 16 M edges",
+    "rmat18s": "R-MAT 18, symmetric",
     "grid2048": "a grid of 2048²",
     "rmat14": "R-MAT 14",
     "rmat18": "R-MAT 18",
@@ -88,7 +82,7 @@ STOPPED = {f"stopped after {limit:g} s": f"> {limit * 1e3:,.0f}" for limit, _ in
 FACTORED, FACTORED_AGAIN = ("order", "pattern and numbers"), ("numbers",)
 TASKS = {"sssp": "`sssp`", "bfs": "`bfs`", "scc": "`scc`", "mst": "`boruvka`"}
 PEERS_GRAPHS = {
-    CPU: {
+    PEERS_CPU: {
         "NY": "New York's roads, 0.7 M edges",
         "rmat20": "R-MAT 20, 16 M edges",
         "rmat18s": "R-MAT 18, symmetric, 3.9 M edges",
@@ -202,15 +196,15 @@ def packed_columns() -> str:
 
 def peers_on_a_cpu() -> str:
     """Milliseconds of every library, task by task."""
-    found, order = peers(CPU)
+    found, order = peers(PEERS_CPU)
     lines = [["milliseconds", "on", *order]]
     for task, name in TASKS.items():
-        for graph, label in PEERS_GRAPHS[CPU].items():
+        for graph, label in PEERS_GRAPHS[PEERS_CPU].items():
             times = found.get((task, graph), {})
             if len(times) > 1:
                 cells = (figure(times[each]["ms"]) if each in times else "–" for each in order)
                 lines.append([name, label, *cells])
-    return with_source(lines, rows_of("peers", CPU))
+    return with_source(lines, rows_of("peers", PEERS_CPU))
 
 
 def peers_on_a_gpu() -> str:
@@ -537,19 +531,15 @@ def figure(ms: float) -> str:
 
 def summary() -> str:
     """Milliseconds of ours on both devices and of the fastest other library, and when and where they were measured."""
-    lines = [["milliseconds", "on", "semiring, 2 cores", "fastest other", "semiring, one H100"]]
-    conditions: dict[str, list[str]] = {}
-    for name, place, task, graph, label in SUMMARY:
+    lines, days = [["milliseconds", "on", "semiring, 2 cores", "fastest other", "semiring, one H200"]], set()
+    for task, graph in SUMMARY:
         on_cpu, on_gpu = (
-            {row["contender"]: row for row in rows_of(name, machine, (graph,)) if row["task"] == task}
-            for machine in (place, GPU)
+            {row["contender"]: row for row in rows_of("peers", machine, (graph,)) if row["task"] == task}
+            for machine in (PEERS_CPU, PEERS_GPU)
         )
-        ours = on_cpu.pop(OURS)
-        times = {each: row[STATISTIC[name]] for each, row in on_cpu.items() if each != FIRST}
-        best = min(times, key=lambda each: times[each])
-        own = (figure(row[STATISTIC[name]]) for row in (ours, on_gpu[OURS]))
-        lines.append([label, NAMES[graph], f"**{next(own)}**", f"{figure(times[best])}, {best}", next(own)])
-        days = " and ".join(sorted({ours["date"], on_gpu[OURS]["date"]}))
-        conditions.setdefault(f"2 cores of {PROCESSORS[place]} and one H100, {days}", []).append(NAMES[graph])
-    told = "; ".join(f"{' and '.join(dict.fromkeys(graphs))}: {where}" for where, graphs in conditions.items())
-    return f"{table(*lines)}\n\n{told if len(conditions) > 1 else next(iter(conditions))}."
+        ours, own = on_cpu.pop(OURS), on_gpu[OURS]
+        best = min(on_cpu, key=lambda each: on_cpu[each]["ms"])
+        days |= {ours["date"], own["date"]}
+        other = f"{figure(on_cpu[best]['ms'])}, {best}"
+        lines.append([TASKS[task], NAMES[graph], f"**{figure(ours['ms'])}**", other, figure(own["ms"])])
+    return f"{table(*lines)}\n\n2 cores of an Intel Xeon and one H200, {' and '.join(sorted(days))}."

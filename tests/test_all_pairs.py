@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from algorithms import NegativeCycle, all_pairs, sssp
-from algorithms.all_pairs import SMALLEST
+from algorithms.equations.all_pairs import SMALLEST
 from formats import CSR, Matrix, OutOfHostMemory, from_edges, read
 from formats.places import Place
 from semiring import MaxMin, MinMax, MinPlus, Semiring
@@ -168,7 +168,9 @@ def test_the_cheaper_method_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     from algorithms.data import rome99
 
     blocks: list[Any] = []
-    monkeypatch.setattr(sys.modules["algorithms.all_pairs"], "of_blocks", lambda A, s, parents: blocks.append(A) or A)
+    monkeypatch.setattr(
+        sys.modules["algorithms.equations.all_pairs"], "of_blocks", lambda A, s, parents: blocks.append(A) or A
+    )
     assert all_pairs(read(rome99)).shape == (3353, 3353)
     assert not blocks
     all_pairs(dense(70, np.int32))

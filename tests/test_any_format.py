@@ -25,8 +25,8 @@ from algorithms import (
     sssp,
     topological_components,
 )
-from algorithms.distance_totals import distance_totals
-from algorithms.joint_search import joint_search
+from algorithms.equations.distance_totals import distance_totals
+from algorithms.equations.joint_search import joint_search
 from algorithms.shared.entries import entry_places
 from bench.graphs import rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by

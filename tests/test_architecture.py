@@ -314,7 +314,9 @@ SHORTEST = 40
 FEW_LINES = {
     "algorithms/cli/bench.py",  # a file for each command
     "semiring/cpu/loops/segmented.py",  # a file for each format's loops
+    "semiring/cuda/listed.py",  # a file for each format's kernels
     "semiring/cuda/packing.py",  # a file for each file of kernels
+    "semiring/cuda/padded.py",  # a file for each format's kernels
     "algorithms/import_conflicts.py",  # what runs before semiring is imported
     "semiring/generic/layout.py",  # what a line of both backends' tables of formats is
 }

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from algorithms import bfs, shortest_path_tree, sssp, trace
-from algorithms.bellman_ford import bellman_ford
-from algorithms.delta_stepping import delta_stepping
+from algorithms.equations.bellman_ford import bellman_ford
+from algorithms.equations.delta_stepping import delta_stepping
 from algorithms.shared.single_source import Exact
 from bench.graphs import rmat
 from formats import CSR, from_edges, set_memory_limit

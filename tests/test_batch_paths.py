@@ -10,8 +10,8 @@ import algorithms.fused.cpu.batched_paths as batched_paths
 import algorithms.fused.cpu.batched_trees as batched_trees
 import algorithms.fused.cpu.near_far as near_far
 from algorithms import NegativeCycle, shortest_path_tree, sssp
-from algorithms.bellman_ford import bellman_ford
-from algorithms.delta_stepping import delta_stepping
+from algorithms.equations.bellman_ford import bellman_ford
+from algorithms.equations.delta_stepping import delta_stepping
 from algorithms.fused.cpu.essential import ESSENTIAL
 from algorithms.shared.single_source import Until
 from bench.graphs import grid, rmat

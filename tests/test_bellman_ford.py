@@ -141,7 +141,7 @@ def test_a_long_path(verb, fmt, backend):
 @pytest.fixture
 def rounds(monkeypatch):
     """The products in MinPlus that the definition has computed, one a round."""
-    module = importlib.import_module("algorithms.bellman_ford")  # the package's attribute is the function
+    module = importlib.import_module("algorithms.equations.bellman_ford")  # the package's attribute is the function
     computed = []
 
     def counting(x, A, semiring, **rule):

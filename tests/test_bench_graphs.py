@@ -27,6 +27,7 @@ from bench.graphs import (
     ssca2,
     strips,
     uniform,
+    web,
 )
 from bench.graphs.cliques import joins, permutation
 from bench.graphs.degrees import few
@@ -46,6 +47,7 @@ SMALL = {
     "predecessors": lambda **options: predecessors(4096, 7, **({"dtype": np.float32} | options)),
     "fifth": lambda **options: fifth(211, **({"dtype": np.float32} | options)),
     "uniform": lambda **options: uniform(4096, 7, **options),
+    "web": lambda **options: web(4000, 7, **options),
     "grid": lambda **options: grid(30, **options),
 }
 every_graph = pytest.mark.parametrize("make", SMALL.values(), ids=list(SMALL))

@@ -25,7 +25,7 @@ from algorithms import (
     pagerank,
     triangles,
 )
-from algorithms.distance_totals import distance_totals
+from algorithms.equations.distance_totals import distance_totals
 from algorithms.fused.cpu.pagerank import MIN_NNZ_FOR_THREADS
 from bench.graphs import grid, rmat, rmat_both_ways
 from formats import CSR, Matrix, from_edges

@@ -104,6 +104,15 @@ def test_first_calls_find_the_forests_of_later_ones(low: int) -> None:
             assert not (S.toarray()[v[turned], u[turned]] == found.data[turned]).any()
 
 
+def test_first_calls_find_the_forests_of_matrices_that_are_not_listed() -> None:
+    rng = np.random.default_rng(3)
+    for n in (300, 600):  # below and above `SOON` entries
+        S = sp.csr_array(np.triu(rng.permutation(n * n).reshape(n, n) + 1.0, 1))
+        assert S.nnz > small.LISTED
+        for found in (ours.minimum_spanning_tree(S), ours.minimum_spanning_tree(S)):
+            assert (found != theirs.minimum_spanning_tree(S)).nnz == 0
+
+
 def test_forests_are_the_same_in_any_order_and_format() -> None:
     rng = np.random.default_rng(7)
     for turn in range(60):

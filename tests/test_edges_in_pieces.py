@@ -13,6 +13,7 @@ from bench.graphs.randomness import blocks, rows_of
 from formats import arrays, edges, from_edges
 from formats.arrays import counts
 from formats.places import Place
+from formats.storage import sorting
 from formats.storage.compressed import expand
 
 pytestmark = pytest.mark.quick
@@ -24,6 +25,7 @@ N, M = 1 << 10, 1 << 15
 def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(edges.FEW, True, 500)
     monkeypatch.setitem(edges.LOOKED_AT, True, 1000)
+    monkeypatch.setattr(sorting, "BLOCK_BITS", 8)
 
 
 def ends_of(kind: str) -> tuple[np.ndarray, np.ndarray]:
@@ -75,6 +77,7 @@ def test_what_is_wrong_is_said_as_of_few_edges(in_pieces: None) -> None:
 def test_pieces_take_no_more_than_was_predicted(kind: str, monkeypatch: pytest.MonkeyPatch, in_pieces: None) -> None:
     src, dst = ends_of(kind)
     weights, said = np.ones(M, np.float32), []
+    from_edges(src, dst, weights, shape=N)  # compiles
     monkeypatch.setattr(Place, "check_room", lambda place, what, needed: said.append(needed))
     tracemalloc.start()
     try:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from algorithms import bfs, sssp
-from algorithms.betweenness import dependencies, exact_below, levels_and_plateaus, rounds_among
+from algorithms.equations.betweenness import dependencies, exact_below, levels_and_plateaus, rounds_among
 from algorithms.fused.cuda import batches, kernels, launches, searches
 from algorithms.fused.cuda.centralities import add_through
 from algorithms.fused.cuda.layouts import Control

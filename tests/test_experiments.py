@@ -18,7 +18,9 @@ from bench import plots
 from bench.commands import app
 from bench.experiment import Experiment, Part, Setting, load, part, perform
 from bench.experiments import EXPERIMENTS
+from bench.experiments.cores import OUT_OF_TIME, TASKS
 from bench.measure import Contender, Disagreement, contest
+from semiring import get_threads
 
 from .conftest import Backend
 
@@ -124,3 +126,25 @@ def test_a_quick_run_leaves_the_results_alone(tmp_path: Path, monkeypatch: pytes
 def test_a_device_that_an_experiment_does_not_run_on_is_refused() -> None:
     with pytest.raises(ValueError, match="small runs on cpu, not on cuda"):
         perform(replace(SMALL, devices=("cpu",)), Setting("cuda"))
+
+
+def test_an_experiment_that_has_no_tasks_is_asked_for_none() -> None:
+    for setting in (Setting(tasks=("one",)), Setting(small=True), Setting(seconds=1.0)):
+        with pytest.raises(ValueError, match="small measures all of its tasks, in one size and until the end"):
+            perform(SMALL, setting)
+
+
+def test_threads_are_measured_task_by_task_until_the_time_is_over(tmp_path: Path) -> None:
+    cores, tasks = EXPERIMENTS["cores"], ("bfs", "scc")
+    perform(cores, Setting(quick=True, repeats=2, tasks=tasks), tmp_path)
+    again = perform(cores, Setting(quick=True, repeats=2, tasks=("scc",), seconds=0.0), tmp_path)
+    assert {row["question"] for row in again} == {*tasks}  # those that were not wanted stay
+    assert {row["question"]: row.get("missing") for row in again} == {"bfs": None, "scc": OUT_OF_TIME}
+    with pytest.raises(ValueError, match="cores has no task that is named 'sorting'"):
+        perform(cores, Setting(quick=True, tasks=("sorting",)), tmp_path / "none")
+
+
+def test_threads_that_give_other_bits_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TASKS, "bfs", lambda p: p.x * get_threads())
+    with pytest.raises(Disagreement, match="bfs by 2 threads has other bits than by one"):
+        perform(EXPERIMENTS["cores"], Setting(quick=True, tasks=("bfs",)))

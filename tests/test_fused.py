@@ -22,7 +22,7 @@ from algorithms import (
     sssp,
     topological_components,
 )
-from algorithms.sssp import ALGORITHMS
+from algorithms.equations.sssp import ALGORITHMS
 from bench.graphs import grid, rmat, rmat_both_ways
 from bench.laboratory import bellman_ford_by, da2cf_by
 from formats import CSR, DTYPES, Matrix, SparseVector, from_edges
@@ -465,9 +465,11 @@ CALLS: dict[str, Callable[[Any, Matrix], Any]] = {
     "core_number": lambda algorithm, A: algorithm(A, symmetrize=True),
     "count_shortest_paths": lambda algorithm, A: algorithm(A.pattern(), 0, dtype="float64"),
     "joint_search": lambda algorithm, A: algorithm(A.astype(float), np.array([0, 9]), MinPlus, None, True),
+    "label_propagation": lambda algorithm, A: algorithm(A),
     "nearest_parents": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
     "shortest_path_tree": lambda algorithm, A: algorithm(A, bellman_ford(A, 0), 0, MinPlus),
     "topological_components": lambda algorithm, A: algorithm(A),
+    "triangles": lambda algorithm, A: algorithm(A, symmetrize=True),
 }
 """How an algorithm is called that is not called as those for paths are."""
 

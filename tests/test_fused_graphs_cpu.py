@@ -151,10 +151,17 @@ def test_a_small_graph_is_searched_by_one_thread_that_pushes():
     assert (told["threads"], told["pulled"]) == (1, 0)
 
 
-def test_a_search_that_pauses_often_finds_the_same_levels(monkeypatch):
-    monkeypatch.setattr(search, "VERTICES_PER_CALL", 3)
-    for A in (network(3000, 2, seed=7), network(6000, 30)):
-        assert_alike(A, bfs, 0, return_parents=True)
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_small_levels_are_shared_in_a_queue_that_is_often_full(count, monkeypatch):
+    monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 0)
+    limits = {"MIN_NNZ": 0, "LARGE_EDGES": 2000, "MIN_VERTICES_PER_THREAD": 1, "MIN_THREADS": 2, "ITEMS_AT_A_TIME": 2}
+    for name, value in limits.items():
+        monkeypatch.setattr(search, name, value)
+    for A in (network(3000, 2, seed=7), network(4000, 1, seed=8, symmetric=True)):
+        with threads(count):
+            for trees in (False, True):
+                for direction in ("push", "auto"):
+                    assert_alike(A, bfs, 0, return_parents=trees, direction=direction)
 
 
 def test_the_matrix_is_turned_after_some_searches_that_would_pull():
@@ -242,7 +249,7 @@ def test_a_giant_is_found_beside_all_other_components_whenever_the_search_pauses
             (strong, "DENSE_DEGREE", [0, 100]),
             (reach, "MIN_FOUND_SHARE", [0.01, 0.5, 2.0]),
             (reach, "SWEEPS", [0, 1, 8]),
-            (reach, "SEARCHED_SHARE", [0.0, 0.1]),
+            (strong, "SEARCHED_SHARE", [0.0, 0.1]),
             (reach, "MIN_NEW_MARKS_PER_EDGE", [0.0, 0.1, 2.0]),
             (reach, "MAX_QUEUE_SHARE", [0.0, 0.5]),
         ):
@@ -368,6 +375,30 @@ def test_an_acyclic_graph_and_one_of_small_components_have_no_giant():
     A = from_edges(*np.append(rings, within, axis=1), shape=30_000)
     assert explain(scc, A).runs[0].details["giant"] == 0
     np.testing.assert_array_equal(scc(A), vertices // 100 * 100)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("first", [0, 20])
+def test_any_number_of_threads_gives_the_bits_of_one_and_of_the_equations(first, monkeypatch):
+    monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 0)
+    monkeypatch.setattr(strong, "MIN_FOUND_VERTICES", 4)
+    limits = {"MIN_NNZ": 0, "LARGE_EDGES": 150, "MIN_VERTICES_PER_THREAD": 1, "MIN_THREADS": 2, "ITEMS_AT_A_TIME": 2}
+    for name, value in limits.items():
+        monkeypatch.setattr(search, name, value)
+    for seed in range(first, first + 20):
+        rng = np.random.default_rng(seed)
+        A = tangled(rng)
+        if seed % 2:
+            by_columns(A)
+        source, trees = int(rng.integers(A.nrows)), bool(seed % 3)
+        calls = [(scc, (), {}), (scc, (), {"weak": True}), (bfs, (source,), {"return_parents": trees})]
+        for algorithm, arguments, options in calls:
+            right = parts(algorithm(A, *arguments, **options, fused=False))
+            for count in (1, 2, 4, 8):
+                with threads(count):
+                    found = parts(algorithm(A, *arguments, **options))
+                for actual, expected in zip(found, right, strict=True):
+                    np.testing.assert_array_equal(actual, expected, err_msg=f"seed {seed}, {count} threads")
 
 
 # --- forests ----------------------------------------------------------------------------------------------------------

@@ -14,9 +14,10 @@ import scipy.io
 
 from formats import CSR, from_edges, read
 from formats import progress as bars
-from formats.io import KINDS, sorting, source
+from formats.io import KINDS, source
 from formats.io import edges as edges_of_files
 from formats.io.edges import Edges
+from formats.storage import sorting
 
 from .files import DATA, MATRIX_MARKET, THE_GRAPH, THE_GRAPH_AS, edges, error_of, read_by
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from algorithms import NegativeCycle, bellman_ford, da2cf, delta_stepping, dijkstra, sssp, trace
 from algorithms.data import rome99
-from algorithms.sssp import ALGORITHMS
+from algorithms.equations.sssp import ALGORITHMS
 from bench.laboratory import bellman_ford_by, da2cf_by
 from formats import CSR, Dense, Matrix, from_edges, read
 from semiring import AnyPair, LorLand, MaxMin, MinMax, MinPlus, no_worse, vxm

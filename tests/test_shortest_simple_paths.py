@@ -19,7 +19,7 @@ from .conftest import Backend
 from .networks import as_networkx, karate, les_miserables, random_networks, wiki_vote
 from .strategies import FORMATS, OPTIONS
 
-HERE = sys.modules["algorithms.shortest_simple_paths"]
+HERE = sys.modules["algorithms.equations.shortest_simple_paths"]
 
 
 def length(G: Any, steps: list[int], weighted: bool) -> Any:

@@ -35,17 +35,17 @@ CAPACITIES = {
     ),
     "how wide a word, a vector or a node is": "DIGIT* LANES LINE* MOST WIDTH WORDS LISTS_* SEARCHES CHILDREN",
     "how many are looked at to learn of the others": "SAMPLE* SEARCHED_SHARE",
-    "how much memory is taken": "*BYTES* LABELS PAIRS RECORDING SEARCHING",
-    "how long a queue of the GPU is": "COPIES_AN_ENTRY QUEUE_SHARE SMALLEST_CROWD SMALLEST_QUEUE",
-    "how wide a bucket is": "*MEANS MEANS_BY_DEGREE COPIES_MANY DEEP_MANY",
-    "when a signal is heard, or a question is asked again": "FIRST_LOOK ROUNDS STEPS FIRST_LOOK_SHARE",
-    "when a run is given up": "FEWEST_STEPS STEPS_A_VERTEX",
+    "how much memory is taken": "*BYTES* MAX_PAIRS",
+    "how long a queue of the GPU is": "COPIES_PER_ENTRY QUEUE_SHARE MIN_CROWD_ENTRIES MIN_QUEUE_ENTRIES",
+    "how wide a bucket is": "*MEANS MEANS_BY_DEGREE COPIES_MAX_ENTRIES DEEP_MAX_ENTRIES",
+    "when a signal is heard, or a question is asked again": "FIRST_LOOK_S* ROUNDS_PER_STEP STEPS_PER_LAUNCH",
+    "when a run is given up": "MIN_STEPS STEPS_PER_VERTEX",
     "how large a machine or a number may be": (
-        "FEW_LEVELS MOST_BLOCKS MOST_ENTRIES PLAIN_THREADS MAX_PACKED_VERTICES MAX_EDGES FARTHEST* "
+        "MAX_BYTE_LEVELS MAX_BLOCKS MAX_ENTRIES PLAIN_THREADS MAX_PACKED_VERTICES MAX_EDGES FARTHEST* "
     ),
-    "how exact a bound is": "LIGHT ROUNDINGS SWEEPS LIGHT_NNZ_PER_VERTEX ROUNDS_PER_DOUBLING",
-    "graphs beyond a GPU's memory": "MOST_LEFT MOST_READ",
-    "a name of a number": "DAMAGED ENDLESS FOUND IDLE LISTED NEW NONE NULL ONE OPEN OUTDATED TWO WAITING",
+    "how exact a bound is": "LIGHT_EDGES_PER_VERTEX ROUNDINGS SWEEPS *NNZ_PER_VERTEX ROUNDS_PER_DOUBLING",
+    "graphs beyond a GPU's memory": "MAX_LEFT_SHARE MAX_READ_SHARE",
+    "a name of a number": "DAMAGED ENDLESS FOUND IDLE LISTED MARK NEW NONE NULL ONE OPEN OUTDATED TWO WAITING",
     "paths whose sums differ in their last bits": "SHORT_NNZ",
     "the same rule as PULL_DIVISOR": "PUSH_DIVISOR",
 }

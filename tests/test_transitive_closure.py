@@ -8,7 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from algorithms import bfs, distances_in_blocks, transitive_closure
+from algorithms import bfs, transitive_closure
+from algorithms.equations import distances_in_blocks
 from bench.measure import peak_bytes
 from formats import CSR, Matrix, OutOfHostMemory, from_edges
 from formats.places import Place

@@ -10,7 +10,7 @@ import typer
 
 from formats.arrays import to_device
 
-from ..bfs import bfs as search
+from ..equations.bfs import bfs as search
 from ..shared.parents import path
 from ..shared.traversal import CHOICES, Direction
 from .graph import Graph, load, sample

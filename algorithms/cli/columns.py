@@ -31,7 +31,6 @@ class Column:
     absent: Any = None
 
     def of_semiring(self, zero: Any) -> Column:
-        """The column, which knows the semiring's zero."""
         return replace(self, absent=zero) if self.absent == "zero" else self
 
     def summary(self, values: np.ndarray) -> dict[str, Any]:
@@ -57,7 +56,6 @@ class Answer:
 
     @property
     def is_one_value(self) -> bool:
-        """True if there is one value of the whole graph."""
         return np.ndim(self.columns[0][1]) == 0
 
     def there(self) -> np.ndarray:
@@ -119,7 +117,6 @@ class Pairs:
     values: np.ndarray
 
     def content(self) -> list[dict[str, Any]]:
-        """A dict for each pair."""
         labels = self.graph.labels
         ends = labels[self.rows].tolist(), labels[self.cols].tolist()
         return [{"from": u, "to": v, "value": plain(x)} for u, v, x in zip(*ends, self.values.tolist(), strict=True)]
@@ -132,7 +129,6 @@ class Pairs:
         show_table(self.graph.title, self.graph.facts | found | self.graph.watch.rows)
 
     def save(self, output: Path) -> None:
-        """Write the pairs as edges."""
         save_edges(output, self.graph.labels, self.rows, self.cols, self.values)
 
 

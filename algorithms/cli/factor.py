@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
-from io import StringIO
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,11 +17,11 @@ from semiring.algebra.semirings import find_semiring
 from ..elimination.cpu.archive import is_factor
 from ..elimination.factors import Factor, read_labelled, symbolic_factor
 from ..elimination.factors import factor as factored
+from ..equations.sssp import sssp
 from ..shared.parents import path
-from ..sssp import sssp
 from .graph import Graph, Stopwatch, load
 from .options import Json, Printing, Reading
-from .output import STANDARD_OUTPUT, opened, plain, print_json
+from .output import STANDARD_OUTPUT, csv_of, opened, plain, print_json
 from .report import number, show_table
 
 
@@ -89,7 +87,7 @@ def route(
             print_json(as_lists(router, distances, sources, targets))
         if output is not None or not json:
             with opened(output or STANDARD_OUTPUT) as stream:
-                stream.write(as_csv(router, distances, sources, targets).encode())
+                stream.write(as_csv(router, distances, sources, targets))
         return
     u, ends = graph.vertex(str(start), "--from"), [graph.vertex(end, "--to") for end in to or []]
     found = [graph.route(*router.route(u, end), end) for end in ends]
@@ -164,15 +162,12 @@ def as_lists(router: Router, distances: np.ndarray, sources: list[int], targets:
     ]
 
 
-def as_csv(router: Router, distances: np.ndarray, sources: list[int], targets: list[int]) -> str:
+def as_csv(router: Router, distances: np.ndarray, sources: list[int], targets: list[int]) -> bytes:
     """A table with the ids of its rows and columns; empty where no path leads."""
     labels, zero = router.graph.labels, router.zero(distances)
-    text = StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["", *labels[targets].tolist()])
-    for label, row in zip(labels[sources].tolist(), distances.tolist(), strict=True):
-        lines.writerow([label, *("" if d == zero else d for d in row)])
-    return text.getvalue()
+    rows = zip(labels[sources].tolist(), distances.tolist(), strict=True)
+    table = ([label, *("" if d == zero else d for d in row)] for label, row in rows)
+    return csv_of(chain([["", *labels[targets].tolist()]], table))
 
 
 def show(start: str, route: dict[str, Any]) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from semiring import reduce
 
 from .graph import Found, Stopwatch, found_in
 from .options import Json, Reading
-from .output import plain, print_json
+from .output import csv_of, plain, print_json
 from .report import number, show_table
 
 
@@ -84,10 +83,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 def write_names(target: Path, found: Found, separator: str) -> None:
     """Write edges between names, under a heading."""
-    text = StringIO()
-    lines = csv.writer(text, delimiter=separator, lineterminator="\n")
-    lines.writerow(["source", "target", "weight"])
     u, v, weights = found.A.to_edges()
-    lines.writerows(zip(found.labels[u].tolist(), found.labels[v].tolist(), weights.tolist(), strict=True))
+    edges = zip(found.labels[u].tolist(), found.labels[v].tolist(), weights.tolist(), strict=True)
     with replacing(str(target)) as stream:
-        stream.write(text.getvalue().encode())
+        stream.write(csv_of(chain([("source", "target", "weight")], edges), separator))

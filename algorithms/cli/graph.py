@@ -176,7 +176,6 @@ class Found:
 
 
 def found_in(reading: Reading) -> Found:
-    """Reads a file as asked."""
     file, directed = str(reading.file), not reading.undirected
     if reading.is_plain and not may_have_names(file) and file != STANDARD_INPUT:
         if (comm := world()) is not None:

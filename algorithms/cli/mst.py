@@ -11,7 +11,7 @@ import typer
 from algorithms.shared.edges import undirected_edges
 from formats.arrays import to_device
 
-from ..boruvka import boruvka
+from ..equations.boruvka import boruvka
 from .graph import check_undirected, load, sample
 from .options import Computing, Printing, Reading
 from .output import plain, save_edges

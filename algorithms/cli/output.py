@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import StringIO
 from json import dumps
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -38,9 +40,15 @@ def print_json(content: Any) -> None:
     typer.echo(dumps(content, ensure_ascii=False, default=plain))
 
 
+def csv_of(rows: Iterable[Iterable[Any]], separator: str = ",") -> bytes:
+    """Returns rows as text with separators, quoted where they must be."""
+    text = StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
 @contextmanager
 def opened(output: Path) -> Iterator[BinaryIO]:
-    """A stream for what is written."""
     if output != STANDARD_OUTPUT:
         with replacing(str(output)) as stream:
             yield stream

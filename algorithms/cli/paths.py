@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..shortest_simple_paths import shortest_simple_paths as shortest
+from ..equations.shortest_simple_paths import shortest_simple_paths as shortest
 from .graph import Graph, load, sample
 from .measures import SAMPLE
 from .options import Computing, Printing, Reading

@@ -11,7 +11,7 @@ import typer
 
 from formats.arrays import to_device
 
-from ..scc import scc as strong_components
+from ..equations.scc import scc as strong_components
 from .graph import load, sample
 from .options import Computing, Printing, Reading
 from .output import plain, save_vectors

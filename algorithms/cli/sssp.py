@@ -14,9 +14,9 @@ from formats.arrays import to_device
 from semiring.algebra.semirings import find_semiring
 
 from ..data import rome99
+from ..equations.sssp import ALGORITHMS, find_algorithm
 from ..shared.bucket_width import check_delta
 from ..shared.parents import path
-from ..sssp import ALGORITHMS, find_algorithm
 from .graph import Graph, load, sample
 from .options import Computing, Device, Json, Printing, Reading, Sources, StorageFormat
 from .output import plain, save_vectors
@@ -110,7 +110,6 @@ class Answer:
         ]
 
     def _way(self, row: int, end: int) -> list[int]:
-        """Returns the vertices on the way to one, none if no path leads there."""
         return path(self.parents[row], end) if self.reached[row][end] else []
 
     def show(self) -> None:

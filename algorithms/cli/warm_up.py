@@ -16,12 +16,12 @@ from semiring import Law, mxv, threads, vxm
 from semiring.algebra.semirings import find_semiring
 from semiring.kernels.compiling import seconds_of_compiling
 
-from ..bfs import bfs
-from ..boruvka import boruvka
-from ..components import components
 from ..elimination import factor
-from ..scc import scc
-from ..sssp import sssp
+from ..equations.bfs import bfs
+from ..equations.boruvka import boruvka
+from ..equations.components import components
+from ..equations.scc import scc
+from ..equations.sssp import sssp
 from .options import Device, Json, places
 from .output import print_json
 from .report import show_table
@@ -102,7 +102,6 @@ def products(A: Matrix, x: np.ndarray, semiring: str) -> None:
 
 
 def questions(A: Matrix, semiring: str) -> None:
-    """Each question to a factor once."""
     F = factor(A, semiring)
     F.solve(0)
     F.solve(sources=range(A.nrows))

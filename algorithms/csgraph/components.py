@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.equations.scc import scc
+from algorithms.equations.topological import topological_components
 from algorithms.fused.cpu import unchecked_csr as loops
-from algorithms.scc import scc
-from algorithms.topological import topological_components
 from formats import CSR
 from formats.storage.orientation import compressed
 from semiring.vectors import renumbered
@@ -54,19 +54,13 @@ def connected_components(
     if not A.nrows:
         count, label = 0, A.xp.zeros(0, np.int32)
     elif strong and A.place.on_host:
-        count, label = as_complete(A.indptr, A.indices)
+        *room, label = np.zeros((5, A.nrows), np.int32)
+        count = loops.strong((A.indptr, A.indices), *room, label)  # numbered as they are complete, as SciPy does
+        if count == loops.DAMAGED:
+            raise damaged(A.indptr, A.indices)
     elif strong:
         label = topological_components(A)
         count = int(label.max()) + 1
     else:
         label, count = renumbered(scc(checked(compressed(A, 0)), weak=True))
     return (count, label.astype(np.int32, copy=False)) if return_labels else count
-
-
-def as_complete(indptr: np.ndarray, indices: np.ndarray) -> tuple[int, np.ndarray]:
-    """Returns the number of strong components, and their labels, numbered as they are complete, as SciPy does."""
-    *room, label = np.zeros((5, indptr.size - 1), np.int32)
-    count = loops.strong((indptr, indices), *room, label)
-    if count == loops.DAMAGED:
-        raise damaged(indptr, indices)
-    return count, label

@@ -91,7 +91,12 @@ def graph_of(G: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
 
 def stored(G: Any, directed: bool = True, *, weighted: bool = True) -> Matrix:
     """Returns the graph in float64 by rows; with directed=False the columns of a CSC serve as rows, as in SciPy."""
-    A = from_sparse(G, weighted) if is_sparse(G) else G
+    if not is_sparse(G):
+        A = G
+    elif compressed_arrays(G) is None:
+        A = converted(G)
+    else:
+        A = remembered(G, GRAPH, converted, weighted)
     return compressed(A, 0) if directed or A.major == 0 else A.T
 
 
@@ -189,13 +194,7 @@ def checked(A: CSR) -> CSR:
 
 
 def is_sparse(csgraph: Any) -> bool:
-    """Returns True for a sparse matrix of SciPy or CuPy."""
     return hasattr(csgraph, "tocsr") and hasattr(csgraph, "format")
-
-
-def from_sparse(S: Any, weighted: bool) -> Matrix:
-    """Returns our CSR or CSC of a CSR or CSC: the one that is kept, if its arrays are unchanged."""
-    return converted(S) if compressed_arrays(S) is None else remembered(S, GRAPH, converted, weighted)
 
 
 def compressed_arrays(S: Any) -> tuple[Any, ...] | None:

@@ -12,16 +12,17 @@ import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from algorithms.all_pairs import all_pairs
-from algorithms.bfs import bfs
-from algorithms.joint_search import joint_search, with_joint_source
+from algorithms.equations.all_pairs import all_pairs
+from algorithms.equations.bfs import bfs
+from algorithms.equations.joint_search import joint_search, with_joint_source
+from algorithms.equations.sssp import sssp
 from algorithms.shared.errors import NegativeCycle
 from algorithms.shared.parents import gains_by_length, shortest_path_tree
-from algorithms.sssp import sssp
 from formats import Matrix
 from formats.matrix.facts import Fact
 from formats.storage.compressed import expand
@@ -192,7 +193,7 @@ def floyd_warshall(
     if unweighted:
         A = select(A, "<", math.inf)  # what is infinite is no edge, as in an array
     if return_predecessors or unweighted:
-        return from_each(A, *starts_of(A.nrows, None), return_predecessors, unweighted)
+        return from_each(A, *starts_of(A.nrows, None), Query(directed, None, return_predecessors, unweighted))
     with cycles_as_scipy_does():
         return all_pairs(A)
 
@@ -278,20 +279,18 @@ def answer(csgraph: Any, query: Query, method: str) -> Any:
     G = as_matrix(csgraph)
     if (found := small.paths(G, query)) is not None:
         return found
-    A, limit = graph_of(G, query.directed), query.limit
+    A = graph_of(G, query.directed)
     negative = method != "BF" and gains_by_length(A, MinPlus)
     starts, shape = starts_of(A.nrows, query.indices)
     if negative and method == "D":
         warnings.warn(NEGATIVE, UserWarning, stacklevel=3)
     elif negative and not query.unweighted:
         return by_potentials(A, starts, shape, query.return_predecessors)
-    if limit < 0:
+    if query.limit < 0:
         raise ValueError("limit must be >= 0")
-    if math.isnan(limit):  # within which SciPy finds nothing
-        A, limit = select(A, "<", -math.inf), 0
-    if query.min_only:
-        return from_nearest(A, starts, query.return_predecessors, query.unweighted, limit)
-    return from_each(A, starts, shape, query.return_predecessors, query.unweighted, limit)
+    if math.isnan(query.limit):  # within which SciPy finds nothing
+        A, query = select(A, "<", -math.inf), replace(query, limit=0)
+    return from_nearest(A, starts, query) if query.min_only else from_each(A, starts, shape, query)
 
 
 def by_potentials(A: Matrix, starts: np.ndarray, shape: tuple[int, ...], return_predecessors: bool) -> Any:
@@ -305,31 +304,22 @@ def by_potentials(A: Matrix, starts: np.ndarray, shape: tuple[int, ...], return_
     return (d, found[1].reshape(d.shape)) if return_predecessors else d
 
 
-def from_each(
-    A: Matrix,
-    starts: np.ndarray,
-    shape: tuple[int, ...],
-    return_predecessors: bool,
-    unweighted: bool = False,
-    limit: float = math.inf,
-) -> Any:
+def from_each(A: Matrix, starts: np.ndarray, shape: tuple[int, ...], query: Query) -> Any:
     """Returns distances, or distances and predecessors, of shape (*shape, n)."""
-    shape, xp = (*shape, A.nrows), A.xp
+    shape, xp, return_predecessors = (*shape, A.nrows), A.xp, query.return_predecessors
     if not starts.size:
         d = xp.empty(shape, np.float64)
         return (d, xp.empty(shape, np.int32)) if return_predecessors else d
     starts = starts.tolist()
-    if unweighted:
-        found: Any = bfs(A, sources=starts, return_parents=return_predecessors, max_level=deepest(limit))
-        level = found[0] if return_predecessors else found
-        d = lengths(level).reshape(shape)
+    if query.unweighted:
+        found: Any = bfs(A, sources=starts, return_parents=return_predecessors, max_level=query.deepest)
+        d = lengths(found[0] if return_predecessors else found).reshape(shape)
         return (d, as_predecessors(found[1]).reshape(shape)) if return_predecessors else d
-    bound = None if limit == math.inf else limit
     with cycles_as_scipy_does():
         if len(starts) == 1:
-            d = sssp(A, starts[0], limit=bound)[None]
+            d = sssp(A, starts[0], limit=query.bound)[None]
         else:
-            d = sssp(A, sources=starts, limit=bound)
+            d = sssp(A, sources=starts, limit=query.bound)
     if not return_predecessors:
         return d.reshape(shape)
     parents = xp.empty(d.shape, np.int32)
@@ -338,26 +328,19 @@ def from_each(
     return d.reshape(shape), parents.reshape(shape)
 
 
-def from_nearest(A: Matrix, starts: np.ndarray, return_predecessors: bool, unweighted: bool, limit: float) -> Any:
+def from_nearest(A: Matrix, starts: np.ndarray, query: Query) -> Any:
     """Returns (n,) distances from the nearest starting point, or with them the predecessors and that point."""
     xp, n = A.xp, A.nrows
     points = xp.asarray(np.unique(starts), np.int64)
-    if unweighted:
-        most = deepest(limit)
+    if query.unweighted:
+        most = query.deepest
         joint = with_joint_source(A, points, MinPlus)
         level, parent = bfs(joint, n, return_parents=True, max_level=None if most is None else most + 1)
         d, parent = lengths(level[:n] - 1), xp.where(parent == n, -1, parent)[:n]
     else:
         with cycles_as_scipy_does():
-            d, parent = joint_search(A, points, MinPlus, None if limit == math.inf else limit, return_predecessors)
-    if not return_predecessors:
-        return d
-    return d, as_predecessors(parent), origins(d, parent)
-
-
-def deepest(limit: float) -> int | None:
-    """Returns the last level within a distance, where edges have length 1."""
-    return None if limit == math.inf else math.floor(limit)
+            d, parent = joint_search(A, points, MinPlus, query.bound, query.return_predecessors)
+    return (d, as_predecessors(parent), origins(d, parent)) if query.return_predecessors else d
 
 
 def lengths(level: Any) -> Any:

@@ -118,7 +118,6 @@ def by_scipy(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def on_gpu(one: Any) -> bool:
-    """Returns True for an array or a sparse matrix of CuPy."""
     return type(one).__module__.partition(".")[0] in ("cupy", "cupyx")
 
 

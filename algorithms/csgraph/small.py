@@ -38,6 +38,16 @@ class Query:
     limit: float = math.inf
     min_only: bool = False
 
+    @property
+    def bound(self) -> float | None:
+        """The limit; None for all distances."""
+        return None if self.limit == math.inf else self.limit
+
+    @property
+    def deepest(self) -> int | None:
+        """The last level within the limit, where edges have length 1."""
+        return None if self.bound is None else math.floor(self.bound)
+
 
 def suits(rows: Rows, searches: int, query: Query) -> bool:
     """Returns True for few searches in a small matrix without negative weights."""

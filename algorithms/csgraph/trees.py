@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.bfs_order import bfs_order
-from algorithms.boruvka import boruvka
+from algorithms.equations.bfs_order import bfs_order
+from algorithms.equations.boruvka import boruvka
 from algorithms.fused.cpu.bfs_order import queued, queued_along
 from formats import Matrix
 from formats.storage.compressed import expand
@@ -168,7 +168,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     G = as_matrix(csgraph)
     if (rows := rows_as_given(G, most=small.LISTED)) is not None:
         return matrix_like(csgraph, *small.forest(rows))
-    A: Any = regular_rows(G) or graph_of(G)
+    regular = regular_rows(G)
+    A: Any = graph_of(G) if regular is None else regular
     F: Any = boruvka(A if A.place.on_host else graph_of(G, directed=False), symmetrize=True)
     u, v, weights = F.rows, F.cols, F.values
     if bool((weights == 0).any()):

@@ -45,11 +45,11 @@ from semiring.vectors import densified, empty_rows, fill, unit
 from semiring.verbs.checks import as_vertex, check_graph, starting_points
 from semiring.verbs.explanation import details, explained, running_as
 
-from ..bellman_ford import bellman_ford
+from ..equations.bellman_ford import bellman_ford
+from ..equations.sssp import sssp
 from ..shared.parents import as_weights
 from ..shared.signatures import Distance, Vertices
 from ..shared.single_source import check_domain, fill_trees, order_matters, tree_of
-from ..sssp import sssp
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

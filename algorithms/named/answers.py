@@ -227,7 +227,6 @@ class Edges(Sequence[Edge]):
 
 
 def taken(column: Any, rows: Any) -> Any:
-    """Returns the elements of a column in these rows."""
     return column[rows] if hasattr(column, "dtype") else [column[row] for row in rows.tolist()]
 
 
@@ -251,7 +250,6 @@ def leg(graph: Named, u: int, v: int, weight: Any = None) -> Edge:
 
 
 def plain(value: Any) -> Any:
-    """A number of an array as Python's own."""
     return value.item() if hasattr(value, "item") else value
 
 

@@ -24,12 +24,12 @@ from semiring.algebra.semirings import find_semiring
 from semiring.vectors import arange
 from semiring.verbs.checks import check_graph
 
-from ..bfs import bfs
-from ..boruvka import boruvka
-from ..scc import scc
+from ..equations.bfs import bfs
+from ..equations.boruvka import boruvka
+from ..equations.scc import scc
+from ..equations.sssp import sssp
 from ..shared.errors import NegativeCycle
 from ..shared.signatures import Distance, Name
-from ..sssp import sssp
 from .answers import Components, Distances, Edges
 
 if TYPE_CHECKING:

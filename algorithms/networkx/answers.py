@@ -70,7 +70,9 @@ class Paths(dict[Any, Any]):
         with self._lock:
             if self._names is not None and self._alone > 0 and name in self._names:
                 self._alone -= 1
-                return super().setdefault(name, path_to(*self._of, self._of[0].index(name)))
+                G, parent, turned = self._of
+                found = way(parent, G.index(name))
+                return super().setdefault(name, G.listed(found[::-1] if turned else found))
             if name not in self:
                 raise KeyError(name)
             return self._whole()[name]
@@ -129,11 +131,6 @@ for _name in ("clear", "items", "keys", "pop", "popitem", "setdefault", "update"
     setattr(Paths, _name, _of_whole(_name))
 for _name in ("delitem", "eq", "ior", "ne", "or", "repr", "reversed", "ror", "setitem"):
     setattr(Paths, f"__{_name}__", _of_whole(f"__{_name}__"))
-
-
-def path_to(G: Converted, parent: np.ndarray, turned: bool, v: int) -> list[Any]:
-    found = way(parent, v)
-    return G.listed(found[::-1] if turned else found)
 
 
 def each_path(G: Converted, order: np.ndarray, parent: np.ndarray, turned: bool) -> Iterator[tuple[Any, list[Any]]]:

@@ -9,9 +9,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms.betweenness import betweenness_centrality as dependencies
-from algorithms.distances_in_blocks import blocks_of_distances
-from algorithms.pagerank import pagerank as shares
+from algorithms.equations.betweenness import betweenness_centrality as dependencies
+from algorithms.equations.distances_in_blocks import blocks_of_distances
+from algorithms.equations.pagerank import pagerank as shares
 from formats import Matrix
 from formats.arrays import to_device
 from formats.storage.orientation import is_symmetric
@@ -32,7 +32,7 @@ def summed(G: Converted, weight: Any, plain: bool = False) -> Matrix:
 
     def made() -> Matrix:
         values = multiplicity(G).astype(np.float64) if weight is None else G.floats(weight, plain=plain)
-        return (G.matrix_of if plain else G.array_of)(values).to(device=G.device)
+        return (G.rows.matrix if plain else G.array_of)(values).to(device=G.device)
 
     return G.once(("summed", weight, plain, G.device), made)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import networkx as nx
 
-from algorithms.triangles import triangles as of_each
+from algorithms.equations.triangles import triangles as of_each
 from formats.arrays import to_device
 
 from .answers import by_name
@@ -43,7 +43,6 @@ def pairs(G: Converted) -> dict[Any, int]:
 
 
 def check_simple(G: Converted) -> None:
-    """NetworkX's error for multigraphs."""
     if G.parallel:
         raise nx.NetworkXNotImplemented("not implemented for multigraph type")
 

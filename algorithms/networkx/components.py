@@ -8,8 +8,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.equations.scc import scc
 from algorithms.networkx.order import depth_first
-from algorithms.scc import scc
 from formats.arrays import to_device
 
 from .answers import late, sets

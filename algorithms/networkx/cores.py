@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
-from algorithms.core_number import core_number as cores
+from algorithms.equations.core_number import core_number as cores
 from formats.arrays import to_device
 
 from .answers import by_name

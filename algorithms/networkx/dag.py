@@ -9,8 +9,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from algorithms.equations.transitive_closure import transitive_closure as closure
 from algorithms.networkx.order import breadth_first
-from algorithms.transitive_closure import transitive_closure as closure
 from formats.arrays import to_device
 from formats.storage.compressed import expand
 from formats.storage.orientation import compressed
@@ -74,7 +74,6 @@ def is_directed_acyclic_graph(G: Converted) -> bool:
 
 
 def longest(G: Converted, weight: Any, default_weight: Any, topo_order: Any) -> tuple[np.ndarray, Any]:
-    """The longest path, and its length."""
     if G.parallel:
         raise NotImplementedError("parallel edges")
     weights = G.weights(weight, default_weight, backwards=True)

@@ -10,11 +10,11 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from algorithms import closeness
-from algorithms.all_pairs import all_pairs
-from algorithms.distance_totals import Totals, distance_totals
-from algorithms.distances_in_blocks import blocks_of_distances
-from algorithms.eccentricity import eccentricity as eccentricities
+from algorithms import harmonic_centrality as harmonic
+from algorithms.equations.all_pairs import all_pairs
+from algorithms.equations.distance_totals import Totals, distance_totals
+from algorithms.equations.distances_in_blocks import blocks_of_distances
+from algorithms.equations.eccentricity import eccentricity as eccentricities
 from formats import Matrix
 from formats.arrays import to_device
 from formats.storage.orientation import compressed
@@ -194,34 +194,30 @@ def closeness_centrality(G: Converted, u: Any = None, distance: Any = None, wf_i
     return by_name(G, found) if u is None else found.item()
 
 
+def sums_of_inverses(G: Converted, weight: Any) -> np.ndarray:
+    found = to_device(harmonic(matrix(G, weight), weighted=weight is not None), "cpu")
+    if not np.isfinite(found).all():
+        raise NotImplementedError("edges of length 0")
+    return found
+
+
 def harmonic_centrality(G: Converted, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Any:
     if nbunch is not None or sources is not None:
         raise NotImplementedError("some vertices")
-    found = closeness.harmonic_centrality(matrix(G, distance), weighted=distance is not None)
-    if not np.isfinite(to_device(found, "cpu")).all():
-        raise NotImplementedError("edges of length 0")
-    values = by_name(G, [x or 0 for x in to_device(found, "cpu").tolist()])
+    values = by_name(G, [x or 0 for x in sums_of_inverses(G, distance).tolist()])
     return {name: values[name] for name in set(G.names)}
-
-
-def sum_of_inverses(G: Converted, weight: Any) -> float:
-    found = closeness.harmonic_centrality(matrix(G, weight), weighted=weight is not None)
-    total = float(to_device(found, "cpu").sum())
-    if not math.isfinite(total):
-        raise NotImplementedError("edges of length 0")
-    return total
 
 
 def harmonic_diameter(G: Converted, sp: Any = None, weight: Any = None) -> float:
     if sp is not None:
         raise NotImplementedError("distances that are given")
-    n, total = len(G), sum_of_inverses(G, weight)
+    n, total = len(G), float(sums_of_inverses(G, weight).sum())
     return n * (n - 1) / total if total else math.inf if n > 1 else math.nan
 
 
 def global_efficiency(G: Converted) -> Any:
     n = len(G)
-    return sum_of_inverses(G, None) / (n * (n - 1)) if n > 1 else 0
+    return float(sums_of_inverses(G, None).sum()) / (n * (n - 1)) if n > 1 else 0
 
 
 def wiener_index(G: Converted, weight: Any = None) -> Any:

@@ -119,7 +119,6 @@ class Converted:
         return int(name) if known else -1
 
     def listed(self, vertices: np.ndarray) -> list[Any]:
-        """The names of vertices."""
         return self._names.take(vertices).tolist()  # even of numbers, which then need not be made
 
     @cached_property
@@ -133,7 +132,6 @@ class Converted:
 
     @cached_property
     def networkx(self) -> Any:
-        """The NetworkX graph."""
         if self.source is not None:
             return self.source
         import networkx as nx
@@ -252,15 +250,11 @@ class Converted:
             weights = self.weights(name, default)
             if weights.dtype == np.int64 and int(abs(weights).max(initial=0)) * (len(self) + 1) < 2**31 - 1:
                 weights = weights.astype(np.int32)
-        return self.matrix_of(weights)
-
-    def matrix_of(self, weights: np.ndarray) -> Matrix:
-        """The matrix with these weights of the edges in order."""
         return self.rows.matrix(weights)
 
     def array_of(self, weights: np.ndarray) -> Matrix:
-        """The same where NetworkX makes an array, which has one weight for both directions of an undirected edge."""
-        A = self.matrix_of(weights)
+        """The matrix where NetworkX makes an array, which has one weight for both directions of an undirected edge."""
+        A = self.rows.matrix(weights)
         if not self.directed and type(getattr(self.source, "_adj", {})) is not dict and not is_symmetric(A):
             raise NotImplementedError("a view whose edges weigh differently in their two directions")
         return A

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache, wraps
 from importlib import import_module
 from typing import Any
@@ -43,7 +44,8 @@ class Backend:
         made = Converted.of_networkx(G, already(G))
         for name, default in (edge_attrs or {}).items():
             if not callable(name) and name is not None:
-                read(made, name, default)
+                with suppress(NotImplementedError):  # what cannot be read is refused by the function that needs it
+                    made.weights(name, default)
         return made
 
     def convert_to_nx(self, answer: Any, **others: Any) -> Any:
@@ -121,14 +123,6 @@ WAYS = ("__getitem__", "__iter__", "adj", "adjacency", "neighbors", "nodes")
 """Methods by which a class shows its edges."""
 
 
-def read(G: Converted, name: Any, default: Any) -> None:
-    """Read a weight; what cannot be read is refused by the function that needs it."""
-    try:
-        G.weights(name, default)
-    except NotImplementedError:
-        pass
-
-
 @cache
 def implementation(name: str) -> tuple[Callable[..., Any], frozenset[str]]:
     """Our function, and the parameters that it takes."""
@@ -137,7 +131,6 @@ def implementation(name: str) -> tuple[Callable[..., Any], frozenset[str]]:
 
 
 def has(name: str) -> bool:
-    """Returns True if the NetworkX that is installed has this function."""
     return name in _registered_algorithms
 
 

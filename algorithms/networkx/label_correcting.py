@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 from networkx.classes.function import frozen
 
-from algorithms.bellman_ford import bellman_ford
-from algorithms.joint_search import with_joint_source
+from algorithms.equations.bellman_ford import bellman_ford
+from algorithms.equations.joint_search import with_joint_source
 from algorithms.networkx.order import weighted as loops
 from algorithms.shared.errors import NegativeCycle
 from semiring import MinPlus

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 
-from algorithms.bfs import bfs
-from algorithms.distance_totals import distance_totals
+from algorithms.equations.bfs import bfs
+from algorithms.equations.distance_totals import distance_totals
 from algorithms.fused.cpu.light_edges import ascending
 from algorithms.networkx.order import breadth_first, weighted
 from formats.arrays import to_device

@@ -25,7 +25,6 @@ def start(G: Converted, source: Any) -> int:
 
 
 def from_source(G: Converted, source: Any, reverse: bool = False, depth_limit: Any = None) -> Found:
-    """Searches from one vertex."""
     return search(G, [start(G, source)], levels(depth_limit), backwards=reverse and G.directed)
 
 

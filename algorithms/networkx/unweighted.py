@@ -68,17 +68,12 @@ def predecessor(
 ) -> dict[Any, list[Any]] | list[Any] | tuple[Any, Any]:
     s = vertex(G, source, "Source {} not in G")
     found = search(G, [s], max(levels(cutoff), 1) if cutoff else levels(None))
-    before = tight_lists(G, found.order, found.level)
+    rows, farthest = (*G.rows, G.weights(None)), int(found.level[found.order[-1]])  # beyond nobody has searched
+    _, slots, tight = before_each(rows, found.order, found.level.astype(np.int64), farthest, found.order[:1])
+    before = lists(G, found.order, slots, tight)
     if target is None:
         return (before, in_order(G, found.order, found.level)) if return_seen else before
     t = G.looked_up(target)
     if t < 0 or found.level[t] < 0:
         return ([], -1) if return_seen else []
     return (before[target], int(found.level[t])) if return_seen else before[target]
-
-
-def tight_lists(G: Converted, order: np.ndarray, level: np.ndarray) -> dict[Any, list[Any]]:
-    """Returns for each vertex all that lead to it on shortest paths, in the order of the search."""
-    rows = (*G.rows, G.weights(None))
-    limit = int(level[order[-1]])  # what lies beyond has not been searched
-    return lists(G, order, *before_each(rows, order, level.astype(np.int64), limit, order[:1])[1:])

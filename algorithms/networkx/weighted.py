@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 
-from algorithms.joint_search import joint_search
+from algorithms.equations.joint_search import joint_search
+from algorithms.equations.sssp import sssp
 from algorithms.networkx.order import weighted as loops
-from algorithms.sssp import sssp
 from formats.arrays import to_device
 from semiring import MinPlus
 

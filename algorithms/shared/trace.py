@@ -84,47 +84,6 @@ class Trace:
         finally:
             self._run = outer
 
-    def add(
-        self,
-        frontier: SparseVector,
-        minimum: Any,
-        bucket: int | None,
-        direction: Direction,
-        resolved: Any,
-        phase: str | None,
-        edges: int | None,
-        matrix: Matrix | None,
-    ) -> None:
-        """Write down a round."""
-        if self._run is None:
-            return
-        A = self._run.A if matrix is None else matrix
-        for device in {A.device, frontier.device}:
-            finish(device)
-        now = time.perf_counter()
-        if not self._run.rounds:
-            self._run.number, self._runs = self._runs, self._runs + 1
-        self._run.rounds += 1
-        if edges is None and direction == "push":
-            edges = int(gather(degrees(A), to_device(frontier.indices, A.place)).sum())
-        elif edges is None:
-            edges = int(gather(degrees(A.T), ~to_device(resolved, A.place)).sum())
-        row = Round(
-            self._run.algorithm,
-            self._run.number,
-            self._run.rounds,
-            frontier.nnz,
-            edges,
-            _finite(minimum),
-            bucket,
-            direction,
-            phase,
-            now - self._since,
-            (A.nbytes - A.resident) * edges // max(A.nnz, 1),
-        )
-        self.rounds.append(row)
-        self._since = time.perf_counter()  # what the trace itself took does not count
-
     def shares(self) -> dict[str, float]:
         """The share of the seconds that each phase took, of algorithms that have phases; the rest are left out."""
         phases = dict.fromkeys(row.phase for row in self.rounds if row.phase is not None)
@@ -240,7 +199,33 @@ def trace_round(
     edges: that were looked at, where degrees do not tell.  matrix: whose edges they are, if not the algorithm's.
     """
     record = RECORDER.get()
-    if record is not None:
-        record.add(
-            frontier() if callable(frontier) else frontier, minimum, bucket, direction, resolved, phase, edges, matrix
-        )
+    if record is None or record._run is None:
+        return
+    f = frontier() if callable(frontier) else frontier
+    run = record._run
+    A = run.A if matrix is None else matrix
+    for device in {A.device, f.device}:
+        finish(device)
+    now = time.perf_counter()
+    if not run.rounds:
+        run.number, record._runs = record._runs, record._runs + 1
+    run.rounds += 1
+    if edges is None and direction == "push":
+        edges = int(gather(degrees(A), to_device(f.indices, A.place)).sum())
+    elif edges is None:
+        edges = int(gather(degrees(A.T), ~to_device(resolved, A.place)).sum())
+    row = Round(
+        run.algorithm,
+        run.number,
+        run.rounds,
+        f.nnz,
+        edges,
+        _finite(minimum),
+        bucket,
+        direction,
+        phase,
+        now - record._since,
+        (A.nbytes - A.resident) * edges // max(A.nnz, 1),
+    )
+    record.rounds.append(row)
+    record._since = time.perf_counter()  # what the trace itself took does not count

@@ -134,15 +134,12 @@ def pulled(P: Matrix, f: Any, visited: Any, parent: Any) -> Any:
 
 
 def dense(f: Any) -> Any:
-    """A frontier as a dense Boolean vector."""
     return f.to_dense(False) if is_sparse(f) else f
 
 
 def sparse(f: Any) -> Any:
-    """A frontier as a sparse Boolean vector."""
     return f if is_sparse(f) else present(f, LorLand)
 
 
 def is_sparse(f: Any) -> bool:
-    """True if it is stored as the entries that are there."""
     return isinstance(f, SparseVector)

@@ -43,7 +43,7 @@ TITLES: dict[Task, str] = {
 }
 NAMES: dict[Device, tuple[str, ...]] = {
     "cpu": ("NY", "rmat20", "rmat18s"),
-    "cuda": ("NE", "grid2k", "rmat20", "rmat22", "rmat22s", "unif8M"),
+    "cuda": ("NY", "NE", "grid2k", "rmat18s", "rmat20", "rmat22", "rmat22s", "unif8M"),
 }
 QUICK = ("grid32", "rmat10")
 LARGE = 17_000_000
@@ -70,7 +70,7 @@ def rows(setting: Setting) -> Iterator[Row]:
             if task != "mst" or GRAPHS[name].undirected:
                 yield from beside(task, name, A, setting)
 
-    names = QUICK if setting.quick else NAMES[setting.device]
+    names = filter(setting.wants, QUICK if setting.quick else NAMES[setting.device])
     return rows_by_graph(setting, [(name, partial(make, name)) for name in names], of_graph)
 
 
@@ -144,4 +144,5 @@ EVERYONE = Experiment(
     ),
     plot=plot,
     roads=True,
+    by_graph=True,
 )

@@ -13,7 +13,7 @@ Every graph has neither self-loops nor an edge twice, and weights that are integ
 """
 
 from .cliques import ssca2
-from .degrees import fifth, predecessors, uniform
+from .degrees import fifth, predecessors, uniform, web
 from .named import GENERATED, spmv_graph, spmv_names
 from .randomness import BLOCK, GOLDEN, blocks, hashed, library, mixed, numbers, operand, weighted
 from .recursive import rmat, rmat_both_ways
@@ -40,5 +40,6 @@ __all__ = [
     "spmv_names",
     "ssca2",
     "uniform",
+    "web",
     "weighted",
 ]

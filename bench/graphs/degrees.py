@@ -22,7 +22,10 @@ from numpy.typing import DTypeLike
 from formats import CSC, CSR
 from formats.arrays import Array, Device, index_dtype, namespace
 
-from .randomness import TARGETS, blocks, hashed, library, numbers, weighted, weights_of
+from .randomness import GOLDEN, TARGETS, blocks, hashed, library, numbers, weighted, weights_of
+
+NEAR = 9
+"""Octaves of distances to the pages of a site."""
 
 
 def uniform(
@@ -41,6 +44,30 @@ def uniform(
         away = uint64(1) + hashed(edges, seed, TARGETS) % uint64(n - 1)
         src[block] = u.astype(np.int32)
         dst[block] = ((u + away) % uint64(n)).astype(np.int32)
+    return weighted(src, dst, n, seed, high, dtype)
+
+
+def web(
+    n: int, degree: int, *, seed: int = 1, high: int = 255, device: Device = "cpu", dtype: DTypeLike = np.float32
+) -> CSR:
+    """A directed graph like the web's, in which each of n pages draws `degree` links; one drawn twice counts once.
+
+    Seven links of eight lead to a page near by, as sites have them: a distance has as many chances in each octave up to
+    2^NEAR. The others lead to pages that many know: the k-th of them is drawn as often as k^(-2/3).  Weights 1..high.
+    """
+    xp = library(device)
+    src = xp.empty(n * degree, np.int32)
+    dst = xp.empty_like(src)
+    for block in blocks(src.size, device):
+        edges = numbers(block, device)
+        u, drawn = edges // uint64(degree), hashed(edges, seed, TARGETS)
+        distance = uint64(1) + (drawn >> uint64(8)) % (uint64(1) << drawn % uint64(NEAR))
+        near = xp.where((drawn & uint64(1 << 60)) > 0, u + distance, u + uint64(n) - distance % uint64(n))
+        r = (drawn << uint64(3)).astype(np.float64) * 2.0**-64
+        known = (r * r * r * n).astype(uint64) * uint64(GOLDEN)
+        v = xp.where(drawn >> uint64(61) > 0, near, known) % uint64(n)
+        src[block] = u.astype(np.int32)
+        dst[block] = xp.where(v == u, u + uint64(1), v).astype(np.int32) % np.int32(n)
     return weighted(src, dst, n, seed, high, dtype)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from algorithms.da2cf import NO_MINIMUM, resolve
+from algorithms.equations.da2cf import NO_MINIMUM, resolve
 from algorithms.shared.errors import broken_law
 from algorithms.shared.signatures import Shared
 from algorithms.shared.single_source import Until, paths

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..arrays import Array, as_values, index_dtype
+from ..arrays import Array, as_values
 from ..hooks import machine_code
-from ..storage.compressed import CSR
-from .sorting import in_order, sorted_by_rows
+from ..storage.compressed import CSR, compress, index_types
+from ..storage.sorting import in_order, sorted_by_rows
 from .source import Source
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ class Edges:
     def matrix(self, directed: bool, dtype: DTypeLike | None, dup: Duplicates = "min") -> CSR:
         """The edges as a matrix, in which parallel ones are one."""
         from ..edges import from_edges
-        from ..storage.compressed import compress
 
         if not directed and self.shape[0] != self.shape[1]:
             raise ValueError(f"directed=False needs a square matrix, this one is {self.shape[0]} x {self.shape[1]}")
@@ -59,13 +58,13 @@ class Edges:
             edges = self.mirrored() if both_ways else self
             weights = None if edges.weights is None else narrow(edges.weights)
             return from_edges(edges.src, edges.dst, weights, shape=shape, dtype=dtype, dup=dup)
-        index_type = index_dtype(*shape, (1 + both_ways) * self.src.size)
+        of_indptr, index_type = index_types(shape, self.src.size)
         src, dst = (ends.astype(index_type, copy=False) for ends in (self.src, self.dst))
         values = np.empty(0, np.int32) if self.weights is None else as_values(narrow(self.weights), dtype)
         if both_ways or not machine_code(in_order)(src, dst):
             indptr, dst, values = sorted_by_rows(src, dst, values, shape, both_ways)
         else:
-            indptr = compress(src, shape[0], index_type)
+            indptr = compress(src, shape[0], of_indptr)
         if self.weights is None:
             values = as_values(np.ones(dst.size, np.int32), dtype)
         return CSR.trusted(indptr, dst, values, shape)

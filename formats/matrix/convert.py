@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -117,15 +118,24 @@ def to_graphblas(A: Storage) -> graphblas.Matrix:
     except ImportError as error:
         raise ImportError(f"to_graphblas needs python-graphblas, which cannot be imported here: {error}") from error
     rows: Any = convert(A, Storage.formats["csr"])
-    return gb.Matrix.ss.import_csr(
-        nrows=A.nrows,
-        ncols=A.ncols,
-        indptr=rows.indptr.astype(np.uint64),
-        col_indices=rows.indices.astype(np.uint64),
-        values=np.array(rows.values),
-        sorted_cols=True,
-        take_ownership=True,
-    )
+    give, shape = gb.Matrix.ss.import_csr, {"nrows": A.nrows, "ncols": A.ncols, "sorted_cols": True}
+    indptr, indices = rows.indptr.astype(np.uint64), rows.indices.astype(np.uint64)
+    return given(give, shape, indptr=indptr, col_indices=indices, values=np.array(rows.values))
+
+
+def given(give: Callable[..., Any], facts: dict[str, Any], **arrays: np.ndarray) -> Any:
+    """A python-graphblas object that owns the arrays' memory: `give` imports them.
+
+    An exception, as of Ctrl-C, may come when both own it: then nobody frees it, where NumPy would free it once more.
+    """
+    try:
+        return give(**arrays, **facts, take_ownership=True)
+    except BaseException:
+        from suitesparse_graphblas.utils import unclaim_buffer  # type: ignore[import-untyped]
+
+        for array in arrays.values():
+            unclaim_buffer(array)
+        raise
 
 
 def check_on_cpu(A: Storage) -> None:

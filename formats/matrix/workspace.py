@@ -19,6 +19,9 @@ WORD = 8
 FEW_OF_ALL = 8
 """With fewer entries than one in so many rows, those of a row are counted where they are wanted, without words."""
 
+MIN_NNZ_FOR_BLOCKS = 1 << 18
+"""Minimum entries for several threads to turn rows into columns faster than one does."""
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -64,11 +67,12 @@ class Sizes:
         return self.nnz * self.index + self.shape[axis] * (2 * self.index + WORD)
 
     def turn(self, axis: int) -> int:
-        """Needs of `compressed.turn`, compressed along `axis` afterwards; a GPU holds the entries of two passes."""
+        """Needs of `compressed.turn` to lines along `axis`; a GPU and threads hold the entries of two passes."""
         patterns = self.nnz if self.value == 1 else 0  # which are made an array first
         if self.on_gpu:
             return self.compressed(axis) + self.nnz * (3 * self.index + self.value + 2) + patterns
-        return self.compressed(axis) + patterns
+        dealt = self.nnz * (2 * self.index + self.value) if self.nnz >= MIN_NNZ_FOR_BLOCKS else 0
+        return self.compressed(axis) + patterns + dealt
 
     def look_up(self, axes: int) -> int:
         """Needs of a look-up of every entry by arrays of indices along so many axes."""

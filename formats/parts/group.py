@@ -23,7 +23,7 @@ import numpy as np
 
 from ..arrays import Array, contiguous
 from ..hooks import CORES
-from ..system import cores, let_others_run, machine
+from ..system import core_count, cores, let_others_run, machine
 from .links import FOLDED, TYPES, Links
 
 T = TypeVar("T")
@@ -103,13 +103,13 @@ class Group:
 
     def _share_cores(self) -> None:
         """Find the processes on the same cores: each takes its share of the threads."""
-        node, own = machine(), cores()
+        node, own, count = machine(), cores(), core_count()
         every = self.told("processes", (node, os.getpid(), own))
         self._processes = [(there, process) for there, process, _ in every]
         here = sum(there == node and not own.isdisjoint(cores) for there, _, cores in every)
-        self._spins = SPINS if here <= len(own) else FEW
+        self._spins = SPINS if here <= count else FEW
         if CORES.answer is not None:
-            CORES.answer(len(own) // here)
+            CORES.answer(count // here)
 
     def number_here(self) -> int:
         """How many of the processes before this one are on the same machine."""

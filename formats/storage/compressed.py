@@ -27,20 +27,22 @@ from ..arrays import (
     position_of,
     same_place,
 )
-from ..hooks import TURNED, machine_code
+from ..hooks import TURNED, machine_code, side_by_side, threads
 from ..matrix.base import Matrix
 from ..matrix.contract import Shape, as_shape
 from ..matrix.convert import convert
 from ..matrix.routes import Converter, conversion
-from ..matrix.workspace import FEW_OF_ALL, WORD, Needs, Sizes
+from ..matrix.workspace import FEW_OF_ALL, MIN_NNZ_FOR_BLOCKS, WORD, Needs, Sizes
 from ..places import place_of
 from .coo import COO
 
 Lines: TypeAlias = tuple[Array, Array, Array, tuple[int, int]]
 """The tuple (indptr, indices, values, shape)."""
 
-PIECE = 1 << 22
-"""Entries that are moved to the other orientation at a time: their rows are moved in less than half a second."""
+MIN_NNZ_FOR_PIECES = 1 << 22
+"""Minimum entries that one thread, too, turns in pieces, between which an interrupted call ends."""
+NNZ_PER_BLOCK, MAX_PARTS, MAX_BLOCK_BITS = 1 << 16, 256, 10
+"""Entries of a block, about, and of a part that is dealt out; how many parts, and bits of blocks, there are at most."""
 
 
 class _Compressed(Matrix):
@@ -247,10 +249,11 @@ def _(A: CSC) -> CSR:
 
 
 def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """Returns (indptr, indices, values) of the other orientation, by SciPy's counting sort or a sort on the device."""
-    if place_of(values).on_host and (indptr.dtype != indices.dtype or indices.size > PIECE):
-        return _turned_by_counting(indptr, indices, values, shape[1])
+    """Returns (indptr, indices, values) of the other orientation, by a counting sort or a sort on the device."""
     if place_of(values).on_host:
+        few = indices.size < MIN_NNZ_FOR_BLOCKS or (indices.size < MIN_NNZ_FOR_PIECES and threads() == 1)
+        if indptr.dtype != indices.dtype or not few:
+            return _turned_by_blocks(indptr, indices, values, shape[1])
         from scipy.sparse import csr_array
 
         turned = csr_array((np.ascontiguousarray(values), indices, indptr), shape=shape).tocsc()
@@ -265,33 +268,58 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
     return starts, expand(indptr)[order].astype(indices.dtype, copy=False), values[order]
 
 
-def _turned_by_counting(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Array, Array, Array]:
-    """`turn` in pieces, between which an interrupted call ends, and with indices whose type is not that of `indptr`."""
-    count, move = machine_code(_count_in_columns), machine_code(_move_to_columns)
-    starts, rows, moved = np.zeros(ncols + 1, indptr.dtype), np.empty_like(indices), np.empty(values.size, values.dtype)
-    for entry in range(0, indices.size, PIECE):
-        count(indices[entry : entry + PIECE], starts)
-    np.cumsum(starts, out=starts)
-    places, cuts = starts[:-1].copy(), np.searchsorted(indptr, np.arange(0, indices.size, PIECE))
-    for first, last in zip(cuts, [*cuts[1:], indptr.size - 1], strict=True):
-        move(indptr, indices, values, places, rows, moved, first, last)
-    return starts, rows, moved
+def _turned_by_blocks(indptr: Array, indices: Array, values: Array, ncols: int) -> tuple[Array, Array, Array]:
+    """`turn` by threads: parts of the entries are dealt out to blocks of columns, and then each block is sorted."""
+    count, deal, sort = (machine_code(each) for each in (_count_in_blocks, _deal_to_blocks, _sort_block))
+    size, parts = indices.size, max(1, min(MAX_PARTS, indices.size // NNZ_PER_BLOCK))
+    shift = max(max(ncols - 1, 0).bit_length() - min(parts.bit_length(), MAX_BLOCK_BITS), 0)
+    cuts = [size * k // parts for k in range(parts + 1)]
+    counts = np.zeros((parts, (max(ncols - 1, 0) >> shift) + 1), np.int64)
+    side_by_side(lambda k: count(indices[cuts[k] : cuts[k + 1]], shift, counts[k]), parts)
+    ends = np.cumsum(counts.T).reshape(counts.T.shape).T
+    places, begins = np.ascontiguousarray(ends - counts), [0, *ends[-1].tolist()]
+    dealt = np.empty(size, indices.dtype), np.empty(size, indices.dtype), np.empty(size, values.dtype)
+    rows = np.searchsorted(indptr, np.array(cuts[:-1], indptr.dtype), "right") - 1
+    matrix = indptr, indices, values
+    side_by_side(lambda k: deal(matrix, rows[k], cuts[k], cuts[k + 1], shift, places[k], dealt), parts)
+    made = np.zeros(ncols + 1, indptr.dtype), np.empty_like(indices), np.empty(size, values.dtype)
+    side_by_side(
+        lambda k: sort(dealt, k << shift, min(k + 1 << shift, ncols), begins[k], begins[k + 1], made), len(begins) - 1
+    )
+    return made
 
 
-def _count_in_columns(indices, starts):
+def _count_in_blocks(indices, shift, counts):
+    """Count the entries in each block of 2^shift columns."""
     for column in indices:
-        starts[column + 1] += 1
+        counts[np.uintp(column) >> np.uintp(shift)] += 1
 
 
-def _move_to_columns(indptr, indices, values, places, rows, moved, first, last):
-    """Move the entries of rows [first, last).  places: where the next entry of each column goes."""
-    for row in range(first, last):
-        for e in range(indptr[row], indptr[row + 1]):
-            column = indices[e]
-            at = places[column]
-            places[column] = at + 1
-            rows[at] = row
-            moved[at] = values[e]
+def _deal_to_blocks(matrix, row, first, stop, shift, places, dealt):
+    """Move entries [first, stop), from a row on, to blocks.  places: where the next one of each block goes."""
+    (indptr, indices, values), (columns, rows, moved) = matrix, dealt
+    for e in range(first, stop):
+        while indptr[np.uintp(row + 1)] <= e:
+            row += 1
+        block = np.uintp(indices[e]) >> np.uintp(shift)
+        at = np.uintp(places[block])
+        places[block] += 1
+        columns[at], rows[at], moved[at] = indices[e], row, values[e]
+
+
+def _sort_block(dealt, begin, end, first, stop, made):
+    """Sort entries [first, stop), those of columns [begin, end), by column.  made: zeros; it becomes their columns."""
+    (columns, rows, moved), (starts, new_rows, new_values) = dealt, made
+    for e in range(first, stop):
+        starts[np.uintp(columns[e]) + np.uintp(1)] += 1
+    total = first
+    for column in range(begin, end):
+        total, starts[np.uintp(column + 1)] = total + starts[np.uintp(column + 1)], total
+    for e in range(first, stop):
+        column = np.uintp(columns[e]) + np.uintp(1)
+        at = np.uintp(starts[column])
+        starts[column] += 1
+        new_rows[at], new_values[at] = rows[e], moved[e]
 
 
 def turned(A: Matrix) -> CSR:

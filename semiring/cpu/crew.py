@@ -38,8 +38,10 @@ from .kernels import compiled, inlined
 from .threads import get_threads, is_within, together
 
 STATE, WORK, TAKEN, ENTERED, END, MEMBERS = 0, 16, 32, 48, 64, 65
-"""Words of a gate: its state; where the work and its arguments are; a counter for the work; how many helpers have come;
-not 0 once they are to go; how many threads there are at most. What several write lies on lines of its own."""
+"""Words of a gate, on lines of their own where several threads write them.
+
+Its state; where the work and its arguments are; a counter for the work; how many helpers have come; not 0 once they are
+to go; how many threads there are at most."""
 
 OPEN, NUMBER = 1 << 16, 17
 """The bit of a state that lets helpers in, and the first bit of the step's number."""

@@ -18,6 +18,8 @@ algebra, ACM Trans. Math. Softw. 49(3), 2023.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -26,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from formats import CSC, CSR, Matrix
+from formats.matrix.convert import given
 from formats.matrix.facts import Fact
 from formats.places import HOST
 from formats.undisturbed import undisturbed
@@ -146,29 +149,47 @@ def _import(A: CSR, leave_out: Any | None) -> Handle:
     iso = values.ndim == 1 and values.size > 0 and values.strides == (0,)
     stored = np.array(values[:1] if iso else values)
     wide_indptr, wide_indices = indptr.astype(np.uint64), indices.astype(np.uint64)
-    matrix = library().Matrix.ss.import_csr(
-        nrows=A.nrows,
-        ncols=A.ncols,
-        indptr=wide_indptr,
-        col_indices=wide_indices,
-        values=stored,
-        is_iso=iso,
-        sorted_cols=True,
-        take_ownership=True,
-    )
+    facts = {"nrows": A.nrows, "ncols": A.ncols, "is_iso": iso, "sorted_cols": True}
+    arrays = {"indptr": wide_indptr, "col_indices": wide_indices, "values": stored}
+    matrix = given(library().Matrix.ss.import_csr, facts, **arrays)
     return Handle(matrix, wide_indptr.nbytes + wide_indices.nbytes + stored.nbytes)
 
 
 def product(A: Compressed, x: Operand, semiring: Semiring, write: VectorWrite, *, matrix_first: bool) -> Any:
     """A ⊗ x (matrix_first) or x ⊗ A, written by the write rule."""
     gathers = (A.major == 0) == matrix_first
-    if (
-        x.present is None
-        and min(A.shape) > 0
-        and not (gathers and (write.mask is not None or semiring.add.name == "any"))
-    ):
-        return write(x.finished(_full_product(A, x.values, semiring, matrix_first), semiring.zero(A.dtype)))
-    return _general_product(A, x, semiring, write, matrix_first)
+    with nullcontext() if gathers or semiring.add.idempotent or A.dtype.kind != "f" else _in_order():
+        if (
+            x.present is None
+            and min(A.shape) > 0
+            and not (gathers and (write.mask is not None or semiring.add.name == "any"))
+        ):
+            return write(x.finished(_full_product(A, x.values, semiring, matrix_first), semiring.zero(A.dtype)))
+        return _general_product(A, x, semiring, write, matrix_first)
+
+
+@contextmanager
+def _in_order() -> Iterator[None]:
+    """Within the block one thread computes, so that rounded sums that rows add to are added in the order of the rows.
+
+    Several threads add them in any order, by atomic operations.
+    """
+    _, lib, *_ = _c_functions()
+    lib.GxB_Context_engage(_one_thread()[0])
+    try:
+        yield
+    finally:
+        lib.GxB_Context_disengage(_one_thread()[0])
+
+
+@lru_cache(maxsize=1)
+def _one_thread() -> Any:
+    """SuiteSparse's context of one thread."""
+    ffi, lib, *_ = _c_functions()
+    made = ffi.new("GxB_Context*")
+    assert lib.GxB_Context_new(made) == lib.GrB_SUCCESS
+    assert lib.GxB_Context_set_INT32(made[0], lib.GxB_CONTEXT_NTHREADS, 1) == lib.GrB_SUCCESS
+    return made
 
 
 @lru_cache(maxsize=1)
@@ -242,7 +263,7 @@ def _general_product(A: Compressed, x: Operand, semiring: Semiring, write: Vecto
     elif allowed is None:
         y = expression.new()
     else:  # a gather: masked rows need not be computed
-        y = expression.new(mask=gb.Vector.ss.import_full(np.ascontiguousarray(allowed)).V)
+        y = expression.new(mask=given(gb.Vector.ss.import_full, {}, values=np.array(allowed)).V)
     dense = export_dense(y, zero)
     v.clear()  # python-graphblas's objects form cycles, and would hold their memory until Python looks for those
     return write(x.finished(dense, zero))
@@ -252,8 +273,9 @@ def import_vector(x: Operand) -> graphblas.Vector:
     """A GraphBLAS vector of its own memory."""
     ss = library().Vector.ss
     if x.present is None:
-        return ss.import_full(np.ascontiguousarray(x.values))
-    return ss.import_bitmap(bitmap=x.present, values=np.ascontiguousarray(x.values), nvals=int(x.present.sum()))
+        return given(ss.import_full, {}, values=np.array(x.values))
+    facts = {"nvals": int(x.present.sum())}
+    return given(ss.import_bitmap, facts, bitmap=np.array(x.present), values=np.array(x.values))
 
 
 def export_dense(y: graphblas.Vector, zero: Any) -> np.ndarray:

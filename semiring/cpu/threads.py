@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from formats import system
-from formats.hooks import CORES
+from formats.hooks import CORES, SHARE, THREADS
 
 from ..kernels import interrupts
 from ..kernels.interrupts import Call
+from .pool import Pool, Task
 
 MIN_ENTRIES_FOR_THREADS = 1 << 15
 """Work of fewer entries than this is not worth handing to another thread."""
@@ -23,15 +23,18 @@ MIN_ENTRIES_FOR_THREADS = 1 << 15
 PIECES_PER_THREAD = 4
 """So that a thread which is held up leaves its share to the others."""
 
-_count = len(system.cores())
-_pool: ThreadPoolExecutor | None = None
+_count = system.core_count()
+_pool: Pool | None = None
 _asked = False
 _forks = 0
 """How many forks lie between the first process and this one. A pool's threads are those of the process it is of."""
 
 
+@THREADS.answered_by
 def get_threads() -> int:
-    """Threads that products on the CPU use; at first, as many as this process may use cores.
+    """Threads that calls on the CPU use; at first, as many as this process may keep cores busy.
+
+    Its affinity says how many, and so do the quotas of Linux's control groups, such as a container's.
 
     Returns:
         Their number.
@@ -44,7 +47,7 @@ def get_threads() -> int:
 
 
 def set_threads(count: int) -> None:
-    """Use so many threads for products on the CPU, in SuiteSparse:GraphBLAS and in compiled kernels.
+    """Use so many threads for calls on the CPU, in SuiteSparse:GraphBLAS and in compiled kernels.
 
     Args:
         count: at least 1.
@@ -139,6 +142,7 @@ def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
             done.result()
 
 
+@SHARE.answered_by
 def share(work: Callable[[int], object], count: int) -> None:
     """Call work(k) for every k < count, side by side; the calling thread takes its share, and waits for no idle one.
 
@@ -169,12 +173,12 @@ def share(work: Callable[[int], object], count: int) -> None:
 
 
 @contextmanager
-def together() -> Iterator[Callable[..., Future[Any]]]:
+def together() -> Iterator[Callable[..., Task]]:
     """Yields the function that hands work to the pool. After an exception in the block, or Ctrl-C, all of it ends."""
     own = getattr(interrupts.here, "call", None)
-    call, begun = own or Call(), list[Future[Any]]()
+    call, begun = own or Call(), list[Task]()
 
-    def begin(work: Callable[..., Any], *parts: Any) -> Future[Any]:
+    def begin(work: Callable[..., Any], *parts: Any) -> Task:
         def for_call() -> None:
             interrupts.here.call = call
             work(*parts)
@@ -188,21 +192,17 @@ def together() -> Iterator[Callable[..., Future[Any]]]:
         running = [each for each in begun if not each.cancel()]
         if own is None:
             interrupts.stop(call, running)
-        wait(running)
+        for each in running:
+            each.wait()
         raise
 
 
-def _threads() -> ThreadPoolExecutor:
+def _threads() -> Pool:
     """The pool, made at the first call."""
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(_count, thread_name_prefix="semiring", initializer=_enter)
+        _pool = Pool(_count)
     return _pool
-
-
-def _enter() -> None:
-    """Mark the calling thread as one of the pool's."""
-    interrupts.here.work = True
 
 
 def is_within() -> bool:

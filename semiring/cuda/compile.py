@@ -24,7 +24,7 @@ from ..kernels.machine_code import CUDA
 def text_of(files: Iterable[str], **constants: int) -> str:
     """The CUDA text of constants, and then of files in this folder."""
     sizes = "".join(f"[[maybe_unused]] constexpr int {name} = {int(size)};\n" for name, size in constants.items())
-    return "\n".join((sizes, *(Path(__file__).with_name(file).read_text(encoding="utf-8") for file in files)))
+    return "\n".join((sizes, *((Path(__file__).parent / file).read_text(encoding="utf-8") for file in files)))
 
 
 DYNAMIC_SHARED_BYTES = 8

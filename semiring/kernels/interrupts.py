@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
 from contextvars import copy_context
 from typing import Any, TypeVar
 
@@ -45,11 +44,11 @@ WORD = ctypes.c_int64(0)
 _counting = threading.Lock()
 
 
-def stop(call: Call, work: Iterable[Future[Any]]) -> None:
-    """Have the work for a call end soon."""
+def stop(call: Call, work: Iterable[Any]) -> None:
+    """Have the work for a call end soon.  work: futures, or tasks of the pool."""
     left = set(work)
 
-    def count(done: Future[Any] | None = None) -> None:
+    def count(done: Any = None) -> None:
         with _counting:
             left.discard(done)
             (interrupted.add if left else interrupted.discard)(call)

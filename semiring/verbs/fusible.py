@@ -159,7 +159,8 @@ class Fusible(Verb[P, R]):
                 why = answer.why
             run.implementation, run.why = "definition", why
             run.details.clear()
-            if not definition_asked_for() and not A.streams:
+            could = any(backend == A.place.backend for _, backend in self.cells)
+            if could and not definition_asked_for() and not A.streams:
                 warn_slow(f"{self.name} runs unfused, as written, on {A.nnz:,} entries: {why}", A.nnz)
             tell_crossing(A, run)
             with own_vectors(), recorded(self.name, A):

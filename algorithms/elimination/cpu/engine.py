@@ -48,7 +48,6 @@ class Analysis:
 
     @cached_property
     def plan(self) -> Plan:
-        """Where everything will lie."""
         return planned(self.A.indptr, self.A.indices, self.tree)
 
 
@@ -87,17 +86,14 @@ class Engine:
 
     @property
     def rounded(self) -> bool:
-        """True if lengths are sums or products of floats, which are rounded."""
         return is_rounded(self.A, self.s)
 
     @property
     def lengths(self) -> bool:
-        """True if no weight makes a path better."""
         return self.queries.lengths
 
     @property
     def on_host(self) -> Engine:
-        """Itself."""
         return self
 
     def solve(self, sources: list[int], rows: np.ndarray) -> None:

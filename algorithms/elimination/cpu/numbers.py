@@ -47,7 +47,6 @@ class Numbers:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of both."""
         return self.down.nbytes * (1 if self.up is self.down else 2)
 
 

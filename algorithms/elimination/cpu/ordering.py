@@ -55,7 +55,6 @@ def find_order(indptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, str
 
 
 def by_metis(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """METIS's nested dissection."""
     from pymetis import CSRAdjacency, nested_dissection
 
     order, _ = nested_dissection(CSRAdjacency(starts.astype(np.int32), ends))
@@ -77,18 +76,13 @@ def merge(before, after, mark, starts, ends):
     """Append each vertex's neighbours of both lists once; where the list ends."""
     at = 0
     for v in range(mark.size):
-        for e in range(np.uintp(before[0][v]), np.uintp(before[0][v + 1])):
-            u = before[1][e]
-            if mark[np.uintp(u)] != v:
-                mark[np.uintp(u)] = v
-                ends[at] = u
-                at += 1
-        for e in range(np.uintp(after[0][v]), np.uintp(after[0][v + 1])):
-            u = after[1][e]
-            if mark[np.uintp(u)] != v:
-                mark[np.uintp(u)] = v
-                ends[at] = u
-                at += 1
+        for first, others in (before, after):
+            for e in range(np.uintp(first[v]), np.uintp(first[v + 1])):
+                u = others[e]
+                if mark[np.uintp(u)] != v:
+                    mark[np.uintp(u)] = v
+                    ends[at] = u
+                    at += 1
         starts[v + 1] = at
     return at
 

@@ -76,14 +76,18 @@ def tree(indptr: np.ndarray, indices: np.ndarray, order: np.ndarray) -> Tree:
     return Tree(order, place, above, counts)
 
 
+def last_of_supernodes(t: Tree) -> np.ndarray:
+    """True for the last position of each supernode."""
+    ends = np.ones(t.counts.size, bool)
+    ends[:-1] = (t.parent[:-1] != np.arange(1, ends.size)) | (t.counts[:-1] != t.counts[1:] + 1)
+    return ends
+
+
 def pattern(indptr: np.ndarray, indices: np.ndarray, tree: Tree) -> Pattern:
-    """Supernodes and rows."""
-    n, parent, counts = tree.order.size, tree.parent, tree.counts
-    begins = np.ones(n, bool)
-    begins[1:] = (parent[:-1] != np.arange(1, n)) | (counts[:-1] != counts[1:] + 1)
-    firsts = np.append(np.flatnonzero(begins), n).astype(np.int32)
-    nodes = (np.cumsum(begins) - 1).astype(np.int32)
-    last = firsts[1:] - 1
+    parent, counts, ends = tree.parent, tree.counts, last_of_supernodes(tree)
+    last = np.flatnonzero(ends)
+    firsts = np.append(0, last + 1).astype(np.int32)
+    nodes = (np.cumsum(ends) - ends).astype(np.int32)
     above = np.where(parent[last] < 0, -1, nodes[parent[last]]).astype(np.int32)
     row_starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[last])))
     rows = np.empty(int(row_starts[-1]), np.int32)
@@ -114,7 +118,7 @@ def find_slots(rows_of_a, place, nodes, arrays, slots):
 
     The last edge without an arc is returned, -1 if there is none.
     """
-    (indptr, indices), (firsts, row_starts, rows, starts), missing = rows_of_a, arrays, np.int64(-1)
+    (indptr, indices), missing = rows_of_a, np.int64(-1)
     for u in range(place.size):
         x = np.int64(place[u])
         for e in range(indptr[u], indptr[u + 1]):
@@ -122,19 +126,23 @@ def find_slots(rows_of_a, place, nodes, arrays, slots):
             slots[np.uintp(e)] = -1
             if x == y:
                 continue
-            low, high = min(x, y), max(x, y)
-            s = np.uintp(nodes[np.uintp(low)])
-            last = np.int64(firsts[s + ONE])
-            at = starts[np.uintp(low)] + high - low - 1
-            if high >= last:
-                own, end = row_starts[s], row_starts[s + ONE]
-                k = find(rows, own, end, high)
-                at = starts[np.uintp(low)] + last - low - 1 + k - own
-                if k == end:
-                    missing = np.int64(e)
-                    continue
+            at = arc(min(x, y), max(x, y), nodes, arrays)
+            if at < 0:
+                missing = np.int64(e)
+                continue
             slots[np.uintp(e)] = 2 * at + (x > y)
     return missing
+
+
+def arc(x, y, nodes, arrays):
+    """Where the arc between x and a later y is among the arcs; -1 if there is none."""
+    firsts, row_starts, rows, starts = arrays
+    s = np.uintp(nodes[np.uintp(x)])
+    last = np.int64(firsts[s + ONE])
+    if y < last:
+        return starts[np.uintp(x)] + y - x - 1
+    k = find(rows, row_starts[s], row_starts[s + ONE], y)
+    return starts[np.uintp(x)] + last - x - 1 + k - row_starts[s] if k < row_starts[s + ONE] else np.int64(-1)
 
 
 def find(rows, start, stop, y):

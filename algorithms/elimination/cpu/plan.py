@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from semiring.cpu.kernels import compiled
 
 from .climbs import WORDS, records
 from .descent import MIN_RUN_POSITIONS, Descent, descent
-from .pattern import Pattern, Tree, Work, find_slots, pattern, tree, work
-from .trees import ONE
+from .pattern import Pattern, Tree, Work, find_slots, last_of_supernodes, pattern, work
+from .trees import link
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,6 @@ def prediction(t: Tree) -> Prediction:
     return Prediction(arcs, operations, int(height), rows.size, int(rows.sum()), most, arcs - int(own[wide].sum()))
 
 
-def last_of_supernodes(t: Tree) -> Any:
-    """True for the last position of each supernode."""
-    ends = np.ones(t.counts.size, bool)
-    ends[:-1] = (t.parent[:-1] != np.arange(1, ends.size)) | (t.counts[:-1] != t.counts[1:] + 1)
-    return ends
-
-
 @compiled
 def measure(parent, depth):
     """Positions on the longest way to a root."""
@@ -105,7 +97,6 @@ class Plan:
 
     @cached_property
     def descent(self) -> Descent:
-        """The order of sweeps from one source."""
         return descent(self.tree, self.pattern, self.work)
 
     @cached_property
@@ -140,7 +131,6 @@ class Plan:
 
 
 def planned(indptr: np.ndarray, indices: np.ndarray, t: Tree) -> Plan:
-    """The plan for a tree of the matrix's pattern."""
     p = pattern(indptr, indices, t)
     child, sibling = (np.full(p.above.size, -1, np.int32) for _ in range(2))
     link(p.above, child, sibling)
@@ -155,16 +145,3 @@ def slots(indptr: np.ndarray, indices: np.ndarray, plan: Plan) -> np.ndarray:
         u = int(np.searchsorted(indptr, missing, "right")) - 1
         raise ValueError(f"the factor's pattern has no room for the edge {u} -> {int(indices[missing])}: factor anew")
     return found
-
-
-@compiled
-def link(above, child, sibling):
-    """The children of each supernode, as lists."""
-    for s in range(above.size - 1, -1, -1):
-        if above[s] >= 0:
-            p = np.uintp(above[s])
-            sibling[s] = child[p]
-            child[p] = s
-
-
-__all__ = ["ONE", "Plan", "Prediction", "planned", "prediction", "slots", "tree"]

@@ -58,7 +58,6 @@ class Queries:
         return self.numbers.known.zero
 
     def position(self, v: int) -> int:
-        """Returns the position of a vertex."""
         return int(self.plan.tree.place[v])
 
     def zeros(self, count: int) -> np.ndarray:
@@ -292,7 +291,6 @@ class Queries:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of numbers and lists."""
         made = [self.__dict__[name] for name in ("listed", "listed_up") if name in self.__dict__]
         swept = sum({id(each): each.nbytes for each in made}.values())
         return self.numbers.nbytes + self.plan.nbytes + swept

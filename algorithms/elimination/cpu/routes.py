@@ -16,19 +16,8 @@ from semiring import Semiring
 from semiring.cpu.kernels import compiled
 
 from .algebra import Algebra, algebra
-from .pattern import find
+from .pattern import arc
 from .trees import ONE
-
-
-def arc(x, y, nodes, arrays):
-    """Where the arc between x and a later y is among the arcs; -1 if there is none."""
-    firsts, row_starts, rows, starts = arrays
-    s = np.uintp(nodes[np.uintp(x)])
-    last = np.int64(firsts[s + ONE])
-    if y < last:
-        return starts[np.uintp(x)] + y - x - 1
-    k = find(rows, row_starts[s], row_starts[s + ONE], y)
-    return starts[np.uintp(x)] + last - x - 1 + k - row_starts[s] if k < row_starts[s + ONE] else np.int64(-1)
 
 
 def is_edge(y, z, w, rows_of_a):

@@ -73,16 +73,21 @@ def grow(starts, earlier, parent, ancestor):
 
 
 @compiled
-def postorder(parent, child, sibling, stack, number):
-    """number[x]: the place of position x where subtrees lie together, children in their order; lists hold -1 before."""
-    n = parent.size
-    for x in range(n - 1, -1, -1):
+def link(parent, child, sibling):
+    """Lists the children of each: the first one, and of each child the next; the lists hold -1 before."""
+    for x in range(parent.size - 1, -1, -1):
         if parent[x] >= 0:
             p = np.uintp(parent[x])
             sibling[x] = child[p]
             child[p] = x
+
+
+@compiled
+def postorder(parent, child, sibling, stack, number):
+    """number[x]: the place of position x where subtrees lie together, children in their order; lists hold -1 before."""
+    link(parent, child, sibling)
     count = 0
-    for root in range(n):
+    for root in range(parent.size):
         if parent[root] >= 0:
             continue
         top = 0

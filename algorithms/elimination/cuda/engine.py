@@ -20,11 +20,11 @@ from algorithms.elimination.cpu.algebra import algebra
 from algorithms.elimination.cpu.numbers import Numbers as HostNumbers
 from algorithms.elimination.cpu.plan import slots
 from algorithms.elimination.cpu.queries import Queries
+from algorithms.equations.sssp import sssp
 from algorithms.fused.cpu.near_far import fits
 from algorithms.fused.cuda import kernels
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import check_range
-from algorithms.sssp import sssp
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, to_device

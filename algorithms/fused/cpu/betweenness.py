@@ -21,8 +21,8 @@ from functools import cached_property
 
 import numpy as np
 
-from algorithms.betweenness import exact_below
-from algorithms.distances_in_blocks import blocks_of_distances
+from algorithms.equations.betweenness import exact_below
+from algorithms.equations.distances_in_blocks import blocks_of_distances
 from formats import CSR
 from semiring import MinPlus
 from semiring.cpu.compiler.references import interrupted

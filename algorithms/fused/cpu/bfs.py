@@ -1,14 +1,14 @@
-"""Breadth-first search as compiled loops: one call for all small levels, and threads for the large ones.
+"""Breadth-first search as compiled loops: one call for all small levels, and a step for each large one.
 
     level⟨f⟩ = k,   f' = fA⟨¬visited⟩
 
-A frontier is a part of one queue, in which every vertex has a place once. Small levels, of which a road network has
-hundreds, follow each other in one sequential loop, without a branch at what is new: each vertex is written at the
-queue's end, which moves on if it was. Rows are fetched ahead, along the queue. A large level is a step of its own, to
-which threads help themselves by a few vertices at a time; what is visited is then a bitmap, an eighth of a byte a
-vertex, which stays in the caches. Pushed, every thread sets bits of its own, since a word that two cores write to
-travels between them all the time; pulled, a vertex is found by the thread to which its word goes. Beamer's rule chooses
-[1].
+A frontier is a part of one queue. Small levels, of which a road network has hundreds, follow each other in one loop,
+without a branch at what is new: each vertex is written at the queue's end, which moves on if it was. Rows are fetched
+ahead, along the queue. Threads may share such a level. Two may then find a vertex at the same time, and it is in the
+queue twice, which costs less than an atomic instruction for each. A large level is a step of its own, to which threads
+help themselves by a few vertices at a time; what is visited is then a bitmap, an eighth of a byte a vertex, which stays
+in the caches. Pushed, every thread sets bits of its own, since a word that two cores write to travels between them all
+the time; pulled, a vertex is found by the thread to which its word goes. Beamer's rule chooses [1].
 
 O(n + m) pushed. Beside the answer 4 bytes a vertex for the queue (8 of int64), three bitmaps, and one for each thread.
 
@@ -27,11 +27,13 @@ from formats.arrays import index_dtype
 from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
 from semiring.cpu.atomics import added, lowered, prefetched
-from semiring.cpu.kernels import compiled
+from semiring.cpu.compiler.references import interrupted
+from semiring.cpu.crew import MEMBERS, TAKEN, shared
+from semiring.cpu.kernels import compiled, inlined
 from semiring.verbs.explanation import details
 
-from .dealing import deal, dealt, threads_for
-from .words import as_words, bits_set, listed, lowest_bit
+from .dealing import crew_for, dealt
+from .words import bits_set, flagged, listed, lowest_bit, rows_with_edges
 
 LARGE_EDGES = 1 << 16
 """Minimum of edges for a level to be handed to threads."""
@@ -39,8 +41,14 @@ LARGE_EDGES = 1 << 16
 MIN_NNZ = 1 << 17
 """Minimum of entries for large levels: below, all are pushed in one loop, as to choose takes longer."""
 
-VERTICES_PER_CALL = 1 << 24
-"""Number of vertices that a compiled loop finds before it returns to Python, where a signal is heard."""
+MIN_VERTICES_PER_THREAD = 1 << 8
+"""Minimum of vertices of a small level that are worth a thread."""
+
+MIN_THREADS = 4
+"""Minimum of threads for them to share small levels: two pass each other more of the graph than they save."""
+
+VERTICES_AT_A_TIME = 1 << 13
+"""Number of vertices whose levels a thread looks at or fills at a time."""
 
 ITEMS_AT_A_TIME = 64
 """Number of frontier vertices, or words of a bitmap, that a thread takes at a time."""
@@ -48,11 +56,12 @@ ITEMS_AT_A_TIME = 64
 VERTICES_AHEAD = np.uintp(16)
 """Places in the queue between one and that whose row is prefetched."""
 
-BEGIN, END, LEVEL, UNEXPLORED, EDGES, TARGET = range(6)
+BEGIN, END, LEVEL, UNEXPLORED, EDGES, TARGET, DEEPEST = range(7)
 """Places in the state of a search.
 
 They hold the frontier's part of the queue, its level, and, where they are counted, the edges that no large frontier has
-had yet and those of this one. The target is the vertex to stop at, or -1."""
+had yet and those of this one. The target is the vertex to stop at, or -1. The last two are the deepest level that is
+wanted and the most edges of a row, 0 where no level is large."""
 
 
 def search(
@@ -83,14 +92,15 @@ def fill(
     target: int | None = None,
 ) -> _Search:
     """Write the levels and, if there is room for them, the parents; returns the search with what it has done."""
-    level.fill(-1)
-    parent.fill(-1)
     how = how if A.nnz < MIN_NNZ else how.for_matrix(A)
-    done = _Search(A, level, parent, how, A.nrows if deepest is None else min(deepest, A.nrows))
-    done.state[TARGET] = -1 if target is None else target
-    if outside is not None:
-        level[outside], done.masked = -2, True
-    done.run(source)
+    with crew_for(A.nnz) as gate:
+        _fill(gate, level.size, VERTICES_AT_A_TIME, (level, parent))
+        done = _Search(A, level, parent, how, A.nrows if deepest is None else min(deepest, A.nrows), gate)
+        if target is not None:
+            done.state[TARGET] = target
+        if outside is not None:
+            level[outside] = -2
+        done.run(source)
     if outside is not None:
         level[outside] = -1
     return done
@@ -99,30 +109,34 @@ def fill(
 class _Search:
     """One search: the queue, bitmaps from the first large level on, and the choice of the next step."""
 
-    def __init__(self, A: CSR, level: np.ndarray, parent: np.ndarray, how: Direction, deepest: int) -> None:
-        self.A, self.level, self.parent, self.how, self.deepest = A, level, parent, how, deepest
-        self.queue = np.empty(A.nrows + 1, parent.dtype)
-        self.masked = False
-        self.state = np.zeros(6, np.int64)
+    def __init__(
+        self, A: CSR, level: np.ndarray, parent: np.ndarray, how: Direction, deepest: int, gate: np.ndarray
+    ) -> None:
+        self.A, self.level, self.parent, self.how, self.gate = A, level, parent, how, gate
+        self.threads = int(gate[MEMBERS])
+        room = min(LARGE_EDGES, A.nnz) + 1  # threads that share a level may find a vertex more than once
+        self.queue = np.empty(A.nrows + 2 * room, parent.dtype)
+        self.own = np.empty((self.threads, room if self.threads >= MIN_THREADS else 0), parent.dtype)
+        widest = A.keep(LONGEST, lambda: int(np.diff(A.indptr).max(initial=0)), 0) if A.nnz >= MIN_NNZ else 0
+        self.state = np.array([0, 1, 0, A.nnz, 0, -1, deepest, widest])
         self.pushed = self.pulled = 0
-        self.threads = threads_for(A.nnz)
         self.seen: np.ndarray | None = None  # made at the first large level, and again where small ones came between
+        self.reached: np.ndarray | None = None  # made at the first push: a bitmap for each thread, empty between pushes
 
     def run(self, source: int) -> None:
         """Find levels from `source`, until nothing is left to find, or the deepest level or the target is."""
         self.level[source], self.queue[0] = 0, source
-        self.state[:TARGET] = 0, 1, 0, self.A.nnz, 0
         pulling = False
         while True:
             if self.how.choice != "pull" and not pulling:
                 self.small_levels()
-            if self.state[BEGIN] == self.state[END] or self.state[LEVEL] >= self.deepest or self.arrived():
+            if self.state[BEGIN] == self.state[END] or self.state[LEVEL] >= self.state[DEEPEST] or self.arrived():
                 break
             before, pulling = pulling, self.pulls(pulling)
             if pulling:
                 self.pull(listed=not before)
             elif before:
-                listed(self.found, self.queue)
+                listed(self.gate, self.found, self.queue)
             else:
                 self.push()
 
@@ -142,13 +156,9 @@ class _Search:
     def small_levels(self) -> None:
         """Push until a level is large enough for threads, or for pulling."""
         A, before = self.A, int(self.state[LEVEL])
-        widest = (
-            0 if A.nnz < MIN_NNZ else A.keep(LONGEST, lambda: int(np.diff(A.indptr).max(initial=0)), 0)
-        )  # of 0 no level is large
         alpha = float(self.how.alpha) if self.how.choice == "auto" else 0.0
-        parts = (A.indptr, A.indices), (self.level, self.parent, self.queue), self.state
-        while _small_levels(*parts, self.deepest, widest, LARGE_EDGES, alpha, int(self.state[END]) + VERTICES_PER_CALL):
-            pass
+        parts = (A.indptr, A.indices), (self.level, self.parent, self.queue), self.own, self.state
+        _small_levels(self.gate, *parts, alpha)
         if self.state[LEVEL] != before:
             self.pushed += int(self.state[LEVEL]) - before
             self.seen = None
@@ -156,89 +166,127 @@ class _Search:
     def visited(self) -> np.ndarray:
         """Return the bitmap of the vertices that have a level, or are not to get one."""
         if self.seen is None:
-            if self.masked or self.pulled:
-                words = as_words(self.level != -1, beyond=True)  # no vertex from n on is left to find
-            else:
-                words = as_words(np.zeros(self.level.size, bool), beyond=True)
-                _flag_places(self.queue, 0, self.state[END], words)  # which has had every vertex
-            self.seen, self.found = words, np.zeros_like(words)
+            self.seen = ~flagged(self.gate, self.level, -1)  # no vertex from n on is left to find
+            self.found = np.empty_like(self.seen)
         return self.seen
 
     def push(self) -> None:
         """Push a large level along the frontier's rows."""
-        seen = self.visited()
-        begin, end, k = int(self.state[BEGIN]), int(self.state[END]), int(self.state[LEVEL])
-        reached = np.tile(seen, (self.threads, 1))
-        parts = self.A.indptr, self.A.indices, seen, self.parent, self.queue[begin:end], reached
-        deal(push_share, end - begin, ITEMS_AT_A_TIME, self.threads, *parts)
-        after = _settle(reached, seen, self.queue, end, self.level, k + 1)
-        self.state[BEGIN], self.state[END], self.state[LEVEL] = end, after, k + 1
+        seen, total, k = self.visited(), np.zeros(1, np.int64), int(self.state[LEVEL])
+        if self.reached is None:
+            self.reached = np.zeros((self.threads, seen.size), np.uint64)
+        frontier = self.queue[self.state[BEGIN] : self.state[END]]
+        parts = (self.A.indptr, self.A.indices), seen, self.parent, frontier, self.reached
+        push_share(self.gate, frontier.size, ITEMS_AT_A_TIME, parts)
+        _settle(self.gate, seen.size, ITEMS_AT_A_TIME, (self.reached, seen, self.queue, total, self.level, k + 1))
+        self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, total[0], k + 1
         self.pushed += 1
 
     def pull(self, listed: bool) -> None:
         """Pull a level down the columns of the unvisited.  listed: True if the frontier is in the queue."""
         columns: Any = by_columns(self.A)
         seen, k = self.visited(), int(self.state[LEVEL])
+        if not self.pulled:
+            seen |= ~rows_with_edges(self.gate, columns)
         if listed:
-            self.front = np.zeros_like(seen)
-            _flag_places(self.queue, self.state[BEGIN], self.state[END], self.front)
+            self.front = flagged(self.gate, self.level, k)
         else:
             self.front, self.found = self.found, self.front
         parts, total = ((columns.indptr, columns.indices), (seen, self.front, self.found)), np.zeros(1, np.int64)
-        deal(pull_share, seen.size, ITEMS_AT_A_TIME, self.threads, *parts, (self.level, self.parent), total, k + 1)
+        pull_share(self.gate, seen.size, ITEMS_AT_A_TIME, (*parts, (self.level, self.parent), total, k + 1))
         self.state[BEGIN], self.state[END], self.state[LEVEL] = 0, total[0], k + 1
         self.pulled += 1
 
 
 @compiled
-def _small_levels(rows, found, state, deepest, widest, large, alpha, pause):
-    """Push small levels; True if it pauses, since the queue has got so long."""
-    (indptr, indices), (level, parent, queue) = rows, found
+def _small_levels(gate, rows, found, own, state, alpha):
+    """Push small levels, of which threads share those that are worth it."""
+    (indptr, _), (level, _, queue), threads = rows, found, gate[MEMBERS]
     begin, end, k, unexplored = state[0], state[1], state[2], state[3]
-    edges, one, two, target = np.int64(0), np.uintp(1), np.uintp(2), state[5]
-    while begin < end < pause and k < deepest and (target < 0 or level[target] < 0):
+    edges, one, target, deepest, widest = np.int64(0), np.uintp(1), state[5], state[6], state[7]
+    while begin < end and k < deepest and (target < 0 or level[target] < 0) and not interrupted():
         most = (end - begin) * widest
-        if most >= large or most * alpha > unexplored:
+        if most >= LARGE_EDGES or most * alpha > unexplored:
             edges = np.int64(0)
             for place in range(begin, end):
                 u = np.uintp(queue[place])
                 edges += np.int64(indptr[u + one]) - np.int64(indptr[u])
             unexplored -= edges
-            if edges >= large or edges * alpha > unexplored:
+            if edges >= LARGE_EDGES or edges * alpha > unexplored:
                 break
         k += 1
-        f, last, tail, next_level = np.uintp(begin), np.uintp(end), np.uintp(end), np.int32(k)
-        while f < last:
-            prefetched(indptr, np.uintp(queue[min(f + VERTICES_AHEAD, tail - one)]))
-            prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + VERTICES_AHEAD // two, tail - one)])]))
-            u = np.uintp(queue[f])
-            e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-            f += one
-            while e < stop:
-                v = np.uintp(indices[e])
-                e += one
-                before = level[v]
-                fresh = before == -1
-                queue[tail] = v
-                tail += np.uintp(fresh)
-                after = next_level if fresh else before
-                level[v] = after
-                if parent.size:
-                    known = parent[v]
-                    parent[v] = u if (after == next_level) & (np.uint64(known) > np.uint64(u)) else known
-        begin, end = end, np.int64(tail)
+        if end + own.shape[1] > queue.size:
+            for place in range(begin, end):
+                queue[place - begin] = queue[place]
+            begin, end = 0, end - begin
+        gate[MEMBERS] = min(threads, (end - begin) // max(MIN_VERTICES_PER_THREAD, 1)) if own.size else 1
+        if gate[MEMBERS] > 1:
+            state[1], gate[TAKEN] = end, begin
+            _share_level(gate, (gate, rows, found, own, state, end, np.int32(k)))
+            begin, end = end, state[1]
+        else:
+            begin, end = end, _push(rows, found, queue, begin, end, end, np.int32(k), False)
+    gate[MEMBERS] = threads
     state[0], state[1], state[2], state[3], state[4] = begin, end, k, unexplored, edges
-    return end >= pause
+
+
+@shared
+def _share_level(thread, gate, rows, found, own, state, end, k):
+    """Push from vertices of the queue before `end` that nobody has taken, and append what is found to it."""
+    queue = found[2]
+    while True:
+        first = added(gate, TAKEN, ITEMS_AT_A_TIME)
+        if first >= end:
+            return
+        count = _push(rows, found, own[thread], first, min(first + ITEMS_AT_A_TIME, end), 0, k, True)
+        at = added(state, 1, count)
+        for place in range(count):
+            queue[np.uintp(at + place)] = own[thread, np.uintp(place)]
+
+
+@inlined
+def _push(rows, found, out, first, last, end, k, shared):
+    """Give level k to where the queue's vertices from `first` to `last` lead, and write what is new to `out`.
+
+    Returns where that ends.  shared: True if other threads push, too: then a vertex may be written by each of them.
+    """
+    (indptr, indices), (level, parent, queue) = rows, found
+    f, last, tail, one, two = np.uintp(first), np.uintp(last), np.uintp(end), np.uintp(1), np.uintp(2)
+    while f < last:
+        known = (last if shared else tail) - one
+        prefetched(indptr, np.uintp(queue[min(f + VERTICES_AHEAD, known)]))
+        prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + VERTICES_AHEAD // two, known)])]))
+        u = np.uintp(queue[f])
+        e, stop = np.uintp(indptr[u]), np.uintp(indptr[u + one])
+        f += one
+        while e < stop:
+            v = np.uintp(indices[e])
+            e += one
+            before = level[v]
+            fresh = before == -1
+            out[tail] = v
+            tail += np.uintp(fresh)
+            after = k if fresh else before
+            if fresh or not shared:  # a word that two cores write to travels between them
+                level[v] = after
+            if parent.size:
+                before = parent[v]
+                nearer = (after == k) & (np.uint64(before) > np.uint64(u))
+                if not shared:
+                    parent[v] = u if nearer else before
+                elif nearer:
+                    lowered(parent, v, u)
+    return np.int64(tail)
 
 
 @dealt
-def push_share(thread, first, stop, indptr, indices, seen, parent, queue, marks):
-    """Set in the thread's marks where frontier vertices lead, those of the queue's places `first` to `stop`.
+def push_share(thread, first, stop, rows, seen, parent, queue, reached):
+    """Set in the thread's bitmap where frontier vertices lead, those of the queue's places `first` to `stop`.
 
     Where nobody asks for parents, rows that follow each other in memory are one: a row costs as much as ten edges.
     """
-    one, low = np.uintp(1), np.uintp(63)
-    f, last, reached = np.uintp(first), np.uintp(stop), marks[thread]
+    (indptr, indices), one, low = rows, np.uintp(1), np.uintp(63)
+    f, last = np.uintp(first), np.uintp(stop)
     while f < last:
         u = np.uintp(queue[f])
         e, end = np.uintp(indptr[u]), np.uintp(indptr[u + one])
@@ -250,28 +298,32 @@ def push_share(thread, first, stop, indptr, indices, seen, parent, queue, marks)
             v = np.uintp(indices[e])
             e += one
             word, bit = v >> np.uintp(6), np.uint64(1) << (v & low)
-            reached[word] |= bit
+            reached[thread, word] |= bit
             if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
                 lowered(parent, v, u)
 
 
-@compiled
-def _settle(reached, seen, queue, end, level, k):
-    """Give a level to what a thread has reached and nobody had seen, and append it to the queue; returns its end."""
-    place, low = np.uintp(end), np.uint64(1)
-    for word in range(seen.size):
-        new = reached[0, word]
-        for thread in range(1, reached.shape[0]):
-            new |= reached[thread, word]
-        new ^= seen[word]
-        seen[word] |= new
+@dealt
+def _settle(first, stop, reached, seen, queue, total, level, k):
+    """Give a level to what a thread has reached and nobody had seen in some words, and append it to the queue."""
+    count, low = np.int64(0), np.uint64(1)
+    for word in range(np.uintp(first), np.uintp(stop)):
+        every = np.uint64(0)
+        for thread in range(reached.shape[0]):
+            every |= reached[thread, word]
+            reached[thread, word] = 0
+        reached[0, word] = every & ~seen[word]
+        count += np.int64(bits_set(reached[0, word]))
+        seen[word] |= every
+    place = np.uintp(added(total, 0, count))
+    for word in range(np.uintp(first), np.uintp(stop)):
+        new, reached[0, word] = reached[0, word], 0
         while new:
-            v = np.uintp(word) * np.uintp(64) + np.uintp(lowest_bit(new))
+            v = word * np.uintp(64) + np.uintp(lowest_bit(new))
             queue[place] = v
             place += np.uintp(1)
             level[v] = k
             new &= new - low
-    return np.int64(place)
 
 
 @dealt
@@ -298,8 +350,10 @@ def pull_share(first, stop, columns, words, answer, total, k):
     added(total, 0, count)
 
 
-@compiled
-def _flag_places(queue, begin, end, flags):
-    for f in range(begin, end):
-        v = np.uintp(queue[f])
-        flags[v >> np.uintp(6)] |= np.uint64(1) << (v & np.uintp(63))
+@dealt
+def _fill(first, stop, level, parent):
+    """Note of some vertices that they are not found."""
+    for v in range(np.uintp(first), np.uintp(stop)):
+        level[v] = -1
+        if parent.size:
+            parent[v] = -1

@@ -22,13 +22,14 @@ import numpy as np
 from formats import CSR
 from formats.arrays import index_dtype
 from semiring.cpu.atomics import exchanged, prefetched
+from semiring.cpu.crew import MEMBERS
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
-from .dealing import deal, dealt, threads_for
+from .dealing import crew_for, deal, dealt, threads_for
 from .giant import EDGES_AT_ONCE, find_giant
-from .words import as_words, lowest_bit
+from .words import flagged, lowest_bit, others
 
 SAMPLED_VERTICES = 1024
 """Number of vertices of which the most frequent tree is taken for the giant component."""
@@ -52,45 +53,44 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
     both_ways: True if every edge's reverse is stored, too.
     """
     details(method="union-find", threads=get_threads())
-    f = np.arange(A.nrows, dtype=index_dtype(A.nrows))
-    if A.nnz == 0:
-        return f
-    if A.nnz < MIN_NNZ_FOR_GIANT:
+    f = np.empty(A.nrows, index_dtype(A.nrows))
+    if A.nnz < max(MIN_NNZ_FOR_GIANT, 1):
         _join_all(A.indptr, A.indices, f)
         return f
     few = _roots(A.indptr, A.indices, -(-A.nrows // SAMPLED_VERTICES)) <= MAX_SAMPLED_ROOTS
-    if few or (found := find_giant(A)) is None:
-        _grow(A, f, both_ways)
+    with crew_for(A.nnz) as gate:
+        if few or (found := find_giant(gate, A)) is None:
+            _grow(gate, A, f, both_ways)
+            return f
+        details(method="marks, then union-find")
+        inside, rest = found
+        set_labels(gate, inside, f)
+        _join(gate, A, f, rest)
         return f
-    details(method="marks, then union-find")
-    inside, rest = found
-    set_labels(inside, f)
-    _join(A, f, rest)
-    return f
 
 
-def _grow(A: CSR, f: np.ndarray, both_ways: bool) -> None:
-    """Find the labels by trees alone.  f: the numbers 0, 1, … of the vertices."""
-    threads = threads_for(A.nnz)
-    parts = A.indptr, A.indices, f, threads > 1
+def _grow(gate: np.ndarray, A: CSR, f: np.ndarray, both_ways: bool) -> None:
+    """Find the labels by trees alone."""
+    parts = A.indptr, A.indices, f, bool(gate[MEMBERS] > 1)
     for join_first in (_hook_first, _join_second):
-        deal(join_first, f.size, VERTICES_AT_A_TIME, threads, *parts)
-        flatten(f)
-        within = f == most_frequent(f)[0]
-        if within.all():
+        join_first(gate, f.size, VERTICES_AT_A_TIME, parts)
+        _flatten(gate, f.size, VERTICES_AT_A_TIME, (f,))
+        root, _ = most_frequent(f)
+        inside = flagged(gate, f, root)
+        outside = others(inside, f.size)
+        if not outside.any():
             return
-    inside, outside = as_words(within), ~as_words(within, beyond=True)
     if not both_ways:
-        deal(_join_outward, inside.size, VERTICES_AT_A_TIME >> 6, threads, *parts, inside)
-    _join(A, f, outside)
+        _join_outward(gate, inside.size, VERTICES_AT_A_TIME >> 6, (*parts, inside))
+    _join(gate, A, f, outside)
 
 
-def _join(A: CSR, f: np.ndarray, rows: np.ndarray) -> None:
+def _join(gate: np.ndarray, A: CSR, f: np.ndarray, rows: np.ndarray) -> None:
     """Join along all edges of the rows in a bitmap."""
     if rows.any():
-        threads = threads_for(A.nnz)
-        deal(_join_rows, rows.size, VERTICES_AT_A_TIME >> 6, threads, A.indptr, A.indices, f, threads > 1, rows)
-        flatten(f)
+        parts = A.indptr, A.indices, f, bool(gate[MEMBERS] > 1), rows
+        _join_rows(gate, rows.size, VERTICES_AT_A_TIME >> 6, parts)
+        _flatten(gate, f.size, VERTICES_AT_A_TIME, (f,))
 
 
 def flatten(f: np.ndarray) -> None:
@@ -140,8 +140,10 @@ def find(f, v):
 
 @compiled
 def _join_all(indptr, indices, f):
-    """Join along all edges, and let every vertex point at its root.  f: the numbers 0, 1, … of the vertices."""
+    """Join along all edges, and let every vertex point at its root."""
     one = np.uintp(1)
+    for u in range(np.uintp(f.size)):
+        f[u] = u
     for u in range(np.uintp(f.size)):
         for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
             join(f, u, np.uintp(indices[e]), False)
@@ -149,15 +151,17 @@ def _join_all(indptr, indices, f):
         f[u] = f[np.uintp(f[u])]
 
 
-@compiled
-def set_labels(inside, f):
+def set_labels(gate: np.ndarray, inside: np.ndarray, f: np.ndarray) -> None:
     """Label every vertex inside with the smallest of these, and all others with themselves."""
-    root = f.size
-    for v in range(f.size):
-        if inside[np.uintp(v) >> np.uintp(6)] >> np.uint64(np.uintp(v) & np.uintp(63)) & np.uint64(1):
-            root = v
-            break
-    for word in range(np.uintp(inside.size)):
+    word = int((inside != 0).argmax())
+    bits = int(inside[word])
+    root = 64 * word + (bits & -bits).bit_length() - 1
+    _set_labels(gate, inside.size, VERTICES_AT_A_TIME >> 6, (inside, root, f))
+
+
+@dealt
+def _set_labels(first, stop, inside, root, f):
+    for word in range(np.uintp(first), np.uintp(stop)):
         bits, base = inside[word], word << np.uintp(6)
         for k in range(min(np.uintp(64), np.uintp(f.size) - base)):
             f[base + k] = root if bits >> np.uint64(k) & np.uint64(1) else base + k
@@ -179,7 +183,9 @@ def _hook_first(first, stop, indptr, indices, f, shared):
     for u in range(np.uintp(first), np.uintp(stop)):
         start = np.uintp(indptr[u])
         if start < np.uintp(indptr[u + np.uintp(1)]):
-            f[u] = min(f[u], indices[start])
+            f[u] = min(u, np.uintp(indices[start]))
+        else:
+            f[u] = u
 
 
 @dealt

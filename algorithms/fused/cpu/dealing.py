@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+
+import numpy as np
 
 from semiring.cpu.atomics import added
 from semiring.cpu.compiler.references import interrupted, made_for
-from semiring.cpu.crew import TAKEN, crew, shared
+from semiring.cpu.crew import MEMBERS, TAKEN, crew, shared
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads
 
@@ -16,6 +19,11 @@ MIN_NNZ_FOR_THREADS = 1 << 20
 
 MIN_WORK_FOR_THREADS = 1 << 19
 """Minimum of entries times sources for threads to take a source each."""
+
+
+_ALONE = np.zeros(MEMBERS + 1, np.int64)
+_ALONE[MEMBERS] = 1
+"""The gate at which nobody waits."""
 
 
 def dealt(loop: Callable[..., Any]) -> Any:
@@ -51,6 +59,11 @@ def deal(loop: Any, count: int, grain: int, threads: int, *parts: Any) -> None:
     """Call a loop of `dealt` with `parts` for all numbers below `count`, by so many threads."""
     with crew(threads) as gate:
         loop(gate, count, grain, parts)
+
+
+def crew_for(entries: int) -> AbstractContextManager[np.ndarray]:
+    """Open the gate of a crew, of the caller alone if the entries are few."""
+    return crew(get_threads()) if entries >= MIN_NNZ_FOR_THREADS else nullcontext(_ALONE.copy())
 
 
 def threads_for(entries: int) -> int:

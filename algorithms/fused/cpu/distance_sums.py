@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.distance_totals import Totals
+from algorithms.equations.distance_totals import Totals
 from formats import CSR
 from formats.storage.orientation import by_columns, is_symmetric
 from semiring.cpu.atomics import prefetched

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.joint_search import joint_parents, with_joint_source
+from algorithms.equations.joint_search import joint_parents, with_joint_source
 from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR

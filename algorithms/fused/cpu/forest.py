@@ -7,7 +7,8 @@ of their columns, so the first lightest one is the row's choice. Chosen edges ar
 which refuses the second of two trees that chose the same edge. What makes rounds short: in the first every vertex is a
 tree, and nothing is looked up; a vertex looks again only if its choice no longer leaves its tree, and no more if no
 entry does; and a tree that has grown large never chooses, since every edge that leaves it also leaves one of the
-others, which does. Before that the edges, of many the lightest, are sorted and joined in that order (`light_edges`).
+others, which does. One or two threads sort the edges before that, of many the lightest, and join in that order
+(`light_edges`).
 
 Where not every edge has its reverse, the columns are looked through as the rows are. At most log₂ n rounds and one of
 O(n + m); 40 bytes a vertex for weights of 8 bytes.
@@ -28,7 +29,7 @@ from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import ewise_add
-from semiring.cpu.atomics import added
+from semiring.cpu.atomics import added, exchanged
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
@@ -36,7 +37,7 @@ from semiring.verbs.explanation import details
 
 from .components import find, flatten, join, most_frequent
 from .dealing import deal, dealt, threads_for
-from .entries import Side, sorted_by, values_at
+from .entries import Side, values_at
 from .light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, chosen_of, light_edges
 from .symmetry import find_symmetry
 
@@ -45,6 +46,15 @@ IN_ORDER: Fact[bool] = Fact("are there many entries a vertex, all of one weight?
 
 VERTICES_AT_A_TIME = 256
 """Number of vertices that a thread takes at a time."""
+
+MAX_THREADS_TO_SORT = 2
+"""Maximum of threads with which light edges are sorted, by one of them: more find the lightest of each tree sooner."""
+
+EDGES_AT_A_TIME = 1 << 12
+"""Number of edges that a thread takes at a time."""
+
+NNZ_PER_VERTEX = 32
+"""Number of entries that are looked through as fast as a vertex or an edge is looked up, about."""
 
 STRIP_BYTES = 80
 """Bytes for an entry of rows that are looked at without the others: itself, joined to a forest, and by columns."""
@@ -101,7 +111,8 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
             sides.append(side_of(by_columns(A)))
     trees = Trees(A.nrows, A.dtype)
     left = A.place.available_bytes() if A.place.questions(LIGHT_BYTES * A.nnz) else None
-    edges = None if in_order else light_edges(sides, MAX_EDGES if left is None else left // LIGHT_BYTES)
+    most, threads = MAX_EDGES if left is None else left // LIGHT_BYTES, threads_for(A.nnz)
+    edges = None if in_order or threads > MAX_THREADS_TO_SORT else light_edges(sides, most)
     if edges is not None:
         trees.join(edges)
     elif in_order or of_one_weight(sides[0][2]):
@@ -164,22 +175,19 @@ class Trees:
         f = self.f
         other, best, choosers = np.empty_like(f), np.full_like(f, -1), np.empty_like(f)
         lightest = np.empty_like(self.weight)
-        entries, active = int(sides[0][0][-1]), self.vertices()
-        left, alone, known = self.without_giant(active, active.size), not self.count[0], False
+        active, alone, known = self.vertices(), not self.count[0], False
         while True:
             found = other, lightest, len(sides) == 2, alone, known
-            parts = (sides[0], sides[-1]), f, active[:left], found
-            deal(_lightest, left, VERTICES_AT_A_TIME, threads_for(entries), *parts)
-            left, choosing = best_of_each(f, active, left, other, lightest, best, choosers, alone)
+            parts = (sides[0], sides[-1]), f, active, self.giant_root(active.size), found
+            deal(_lightest, active.size, VERTICES_AT_A_TIME, threads_for(NNZ_PER_VERTEX * active.size), *parts)
+            active, choosing = best_of_each(f, active, active.size, other, lightest, best, choosers, alone)
             choosing = self.agreed(choosing, other, lightest, best, choosers, alone)
             if not choosing:
                 break
-            before, threads = int(self.count[0]), threads_for(choosing)
-            ends = choosers, other, self.chosen, self.count
-            deal(_unite, choosing, VERTICES_AT_A_TIME, threads, f, *ends, threads > 1)
-            new = slice(before, int(self.count[0]))
-            self.weight[new] = lightest[self.chosen[0, new]]
-            left, alone, known = self.without_giant(active, left), False, True
+            threads, ends = threads_for(NNZ_PER_VERTEX * choosing), (choosers, other, lightest)
+            chosen = *self.chosen, self.weight
+            deal(_unite, choosing, VERTICES_AT_A_TIME, threads, f, ends, chosen, self.count, threads > 1)
+            alone, known = False, True
             self.rounds += 1
 
     def vertices(self) -> np.ndarray:
@@ -190,23 +198,28 @@ class Trees:
         """Count those who choose, once all who look have told each other; the arguments of `best_of_each` follow."""
         return choosing
 
-    def without_giant(self, active: np.ndarray, left: int) -> int:
-        """Point at the roots; returns how many active vertices are left without those of one large tree."""
+    def giant_root(self, left: int) -> int:
+        """Point at the roots; returns that of a tree which has grown large and no longer chooses, -1 without any."""
         flatten(self.f)
         if self.giant < 0 and left:
             root, share = most_frequent(self.f)
             self.giant = root if share >= GIANT_SHARE else -1
-        return left if self.giant < 0 else _without(self.f, active, left, self.f[self.giant])
+        return int(self.f[self.giant]) if self.giant >= 0 else -1
 
     def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the edges (u, v, weights), u < v, sorted by (u, v)."""
-        (a, b), w = self.chosen[:, : int(self.count[0])], self.weight[: int(self.count[0])]
+        count, n = int(self.count[0]), self.f.size
+        (a, b), w = self.chosen[:, :count], self.weight[:count]
         if not self.rounds:  # they were sorted
             flatten(self.f)
             return a, b, w
-        u, v = np.minimum(a, b), np.maximum(a, b)
-        order, _ = sorted_by(u, self.f.size, sorted_by(v, self.f.size)[0])
-        return u[order], v[order], w[order]
+        starts, threads = np.zeros(n + 2, np.int64), threads_for(NNZ_PER_VERTEX * count)
+        edges = np.empty_like(a), np.empty_like(b), np.empty_like(w)
+        deal(_count_rows, count, EDGES_AT_A_TIME, threads, a, b, starts)
+        np.cumsum(starts, out=starts)
+        deal(_place, count, EDGES_AT_A_TIME, threads, (a, b, w), starts, edges)
+        deal(_sort_rows, n, VERTICES_AT_A_TIME, threads, starts, edges)
+        return edges
 
 
 def is_joined_in_order(A: CSR | CompressedCSR) -> bool:
@@ -320,21 +333,38 @@ def _join_in_order(sides, begins, both, f, chosen, found):
     return count
 
 
+def best_of_each(
+    f: Any, active: Any, left: int, other: Any, lightest: Any, best: Any, choosers: Any, alone: bool
+) -> tuple[np.ndarray, int]:
+    """Return the active vertices that have an edge to choose, and how many `choosers` have their tree's best edge."""
+    kept, counts = (choosers if alone else np.empty_like(active[:left])), np.zeros(2, np.int64)
+    edges, threads = (other, lightest, best), threads_for(NNZ_PER_VERTEX * left)
+    deal(_propose, left, VERTICES_AT_A_TIME, threads, f, active, edges, alone, kept, counts)
+    count = int(counts[0])
+    if alone:
+        return kept[:count].copy(), count
+    deal(_elect, count, VERTICES_AT_A_TIME, threads, f, kept, best, choosers, counts)
+    return kept[:count], int(counts[1])
+
+
 @dealt
-def _lightest(first, stop, sides, f, active, found):
+def _lightest(first, stop, sides, f, active, giant, found):
     """Find for each active vertex the first lightest entry that leaves its tree; other = -1 if there is none.
 
-    found: other, the weights, and three flags: True to look among the columns, too; if every vertex is a tree; and if
-    what was found before is still the lightest, if it leaves the tree.
+    giant: the root of a tree whose vertices do not choose.  found: other, the weights, and three flags: True to look
+    among the columns, too; if every vertex is a tree; and if what was found before is still the lightest, if it leaves
+    the tree.
     """
     (indptr, columns, values), (other_indptr, other_columns, other_values) = sides
     (other, lightest, both, alone, known), one = found, np.uintp(1)
     for at in range(np.uintp(first), np.uintp(stop)):
         v = np.uintp(active[at])
         tree = np.uintp(f[v])
-        if known and np.uintp(f[np.uintp(other[v])]) != tree:
+        if known and tree != giant and np.uintp(f[np.uintp(other[v])]) != tree:
             continue
         other[v] = -1
+        if tree == giant:
+            continue
         e = _leaving(indptr, columns, values, f, v, tree, alone)
         if e < np.uintp(indptr[v + one]):
             other[v], lightest[v] = column(columns, e), values[e]
@@ -346,52 +376,91 @@ def _lightest(first, stop, sides, f, active, found):
                     other[v], lightest[v] = u, weight
 
 
-@compiled
-def best_of_each(f, active, left, other, lightest, best, choosers, alone):
-    """Write the vertices with their tree's best edge to `choosers`; returns how many are active and how many choose."""
-    kept, choosing = 0, 0
-    for at in range(left):
+@dealt
+def _propose(first, stop, f, active, edges, alone, kept, counts):
+    """Keep the vertices with an edge that leaves their tree, and let each tree's best of these be the best edge's."""
+    (other, lightest, best), found = edges, 0
+    for at in range(np.uintp(first), np.uintp(stop)):
         v = np.uintp(active[at])
         if other[v] < 0:
             continue
-        active[kept] = v
-        kept += 1
-        if alone:
-            continue
+        found += 1
         tree = np.uintp(f[v])
-        if best[tree] < 0:
-            best[tree] = v
-        else:
-            u = np.uintp(best[tree])
-            if _comes_before(lightest[v], np.intp(v), np.intp(other[v]), lightest[u], np.intp(u), np.intp(other[u])):
-                best[tree] = v
-    for at in range(kept):
-        v = np.uintp(active[at])
-        tree = np.uintp(f[v])
-        if alone or np.uintp(best[tree]) == v:
-            choosers[choosing] = v
-            choosing += 1
-            best[tree] = -1
-    return kept, choosing
+        while not alone:
+            old = best[tree]
+            u = np.uintp(old)
+            if old >= 0 and not _comes_before(lightest[v], active[at], other[v], lightest[u], old, other[u]):
+                break
+            if exchanged(best, tree, old, active[at]):
+                break
+    to = np.uintp(added(counts, 0, found))
+    for at in range(np.uintp(first), np.uintp(stop)):
+        if other[np.uintp(active[at])] >= 0:
+            kept[to] = active[at]
+            to += np.uintp(1)
 
 
 @dealt
-def _unite(first, stop, f, choosers, other, chosen, count, shared):
-    """Join the trees of every chooser's edge; those that were not one before have chosen it."""
+def _elect(first, stop, f, active, best, choosers, counts):
+    """List the vertices with their tree's best edge, and forget the edges."""
+    found = 0
     for at in range(np.uintp(first), np.uintp(stop)):
+        found += best[np.uintp(f[np.uintp(active[at])])] == active[at]
+    to = np.uintp(added(counts, 1, found))
+    for at in range(np.uintp(first), np.uintp(stop)):
+        tree = np.uintp(f[np.uintp(active[at])])
+        if best[tree] == active[at]:
+            choosers[to], best[tree] = active[at], -1
+            to += np.uintp(1)
+
+
+@dealt
+def _unite(first, stop, f, ends, chosen, count, shared):
+    """Join the trees of every chooser's edge; those that were not one before have chosen it."""
+    (choosers, other, lightest), (chosen_u, chosen_v, weight), end = ends, chosen, np.uintp(first)
+    for at in range(np.uintp(first), np.uintp(stop)):
+        v = choosers[at]
+        if join(f, np.uintp(other[np.uintp(v)]), np.uintp(v), shared):
+            choosers[end] = v
+            end += np.uintp(1)
+    to = np.uintp(added(count, 0, np.int64(end) - first))
+    for at in range(np.uintp(first), end):
         v = np.uintp(choosers[at])
-        u = np.uintp(other[v])
-        if join(f, u, v, shared):
-            to = added(count, 0, 1)
-            chosen[0, to], chosen[1, to] = v, u
+        chosen_u[to], chosen_v[to], weight[to] = v, other[v], lightest[v]
+        to += np.uintp(1)
 
 
-@compiled
-def _without(f, active, left, tree):
-    """Drop the active vertices of one tree, and count the others."""
-    kept = 0
-    for at in range(left):
-        v = active[at]
-        active[kept] = v
-        kept += f[np.uintp(v)] != tree
-    return kept
+@dealt
+def _count_rows(first, stop, a, b, starts):
+    """Count each vertex's edges to larger ones, two places on.  starts: (n + 2,) zeros."""
+    for k in range(np.uintp(first), np.uintp(stop)):
+        added(starts, np.uintp(min(a[k], b[k])) + np.uintp(2), 1)
+
+
+@dealt
+def _place(first, stop, ends, starts, edges):
+    """Write each edge among those of its smaller end, in any order; starts[u + 1] becomes where they end."""
+    (a, b, w), (_, larger, weights) = ends, edges
+    for k in range(np.uintp(first), np.uintp(stop)):
+        to = np.uintp(added(starts, np.uintp(min(a[k], b[k])) + np.uintp(1), 1))
+        larger[to], weights[to] = max(a[k], b[k]), w[k]
+
+
+@dealt
+def _sort_rows(first, stop, starts, edges):
+    """Sort each vertex's edges by their larger ends, by Shell's method: most rows are short."""
+    smaller, larger, weights = edges
+    for u in range(np.uintp(first), np.uintp(stop)):
+        start, end, gap = np.uintp(starts[u]), np.uintp(starts[u + np.uintp(1)]), np.uintp(1)
+        while np.uintp(3) * gap < end - start:
+            gap = np.uintp(3) * gap + np.uintp(1)
+        while gap > np.uintp(0):
+            for k in range(start + gap, end):
+                v, w, at = larger[k], weights[k], np.uintp(k)
+                while at >= start + gap and larger[at - gap] > v:
+                    larger[at], weights[at] = larger[at - gap], weights[at - gap]
+                    at -= gap
+                larger[at], weights[at] = v, w
+            gap //= np.uintp(3)
+        for k in range(start, end):
+            smaller[k] = u

@@ -10,17 +10,14 @@ O(n + m). A quarter of a byte a vertex, an eighth more for each thread, and the 
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
 
 from formats import CSR
-from formats.arrays import index_dtype
 from semiring.cpu.atomics import prefetched
+from semiring.cpu.crew import MEMBERS
 
-from .dealing import deal, dealt, threads_for
-from .words import count_bits, follow, lowest_bit, rows_with_edges
+from .dealing import dealt
+from .words import count_bits, lowest_bit, pieces, rows_with_edges, spreads
 
 SEARCHED_SHARE = 1 / 64
 """Share of the vertices that the first search finds."""
@@ -37,8 +34,11 @@ TRIAL_SHARE = 1 / 16
 MIN_PIECE_WORDS = 1 << 10
 """Words of a bitmap, 64 rows each, that a piece has at least."""
 
-WORDS_AT_A_TIME = 16
-"""Number of words that a thread takes at a time."""
+WORDS_AT_A_TIME = 2
+"""Number of words that a thread takes at a time: the rows of the first may have a fiftieth of the edges."""
+
+WORDS_UNITED_AT_A_TIME = 1 << 8
+"""Number of words of all threads' bitmaps that a thread unites at a time."""
 
 EDGES_AT_ONCE = 16
 """Number of edges that are looked at together."""
@@ -59,76 +59,48 @@ MIN_CLOSED_SHARE = 1 / 8
 """Share of the rows looked at that must come inside for the others to be looked at again."""
 
 
-def find_giant(A: CSR) -> tuple[np.ndarray, np.ndarray] | None:
+def find_giant(gate: np.ndarray, A: CSR) -> tuple[np.ndarray, np.ndarray] | None:
     """Find a component of many vertices, and the rows that may be joined with it; None where marks do not spread.
 
-    Returns a bitmap of vertices of one component, and one of the rows whose edges are not known to be inside.
+    Returns a bitmap of vertices of one component, and one of the rows whose edges are not known to be inside. Each
+    thread marks in a bitmap of its own; they are united after each piece.
     """
-    sweep = _Sweep(A)
-    before = sweep.count()
-    for first, stop in sweep.pieces():
-        sweep.read(first, stop)
-        found, rows = sweep.count(), 64 * (stop - first)
-        if count_bits(sweep.left[first:stop]) > rows * MAX_OPEN_SHARE:
-            if found - before < rows * MIN_NEW_VERTICES_PER_ROW:
-                return None
-        before = found
-    while sweep.close():
-        pass
-    return None if count_bits(sweep.left) > A.nrows * MAX_REST_SHARE else (sweep.inside[0], sweep.left)
+    some = np.arange(0, A.nrows, -(-A.nrows // SAMPLED_VERTICES))
+    start = int(some[(A.indptr[some + 1] - A.indptr[some]).argmax()])
+    inside = np.zeros((gate[MEMBERS], -(-A.nrows // 64)), np.uint64)
+    if spreads(A, start, inside[0], SEARCHED_SHARE) is False:
+        return None
+    inside[1:] = inside[0]
+    left, rows = rows_with_edges(gate, A), (A.indptr, A.indices)
+    before, size = count_bits(inside[0]), max(MIN_PIECE_WORDS, -(-inside.shape[1] // PIECES))
+    for first, stop in pieces(left.size, size, int(size * TRIAL_SHARE) if left.size > size else left.size):
+        sweep_blocks(gate, stop - first, WORDS_AT_A_TIME, (*rows, inside, left, first, False))
+        unite(gate, inside)
+        new, before = count_bits(inside[0]) - before, count_bits(inside[0])
+        read = 64 * (stop - first)
+        if count_bits(left[first:stop]) > read * MAX_OPEN_SHARE and new < read * MIN_NEW_VERTICES_PER_ROW:
+            return None
+    while True:
+        remain = count_bits(left)
+        _close(gate, left.size, WORDS_AT_A_TIME, (*rows, inside, left))
+        unite(gate, inside)
+        new, before = count_bits(inside[0]) - before, count_bits(inside[0])
+        if new <= remain * MIN_CLOSED_SHARE:
+            return None if count_bits(left) > A.nrows * MAX_REST_SHARE else (inside[0], left)
 
 
-class _Sweep:
-    """Marks, and the rows that are left. Each thread marks in a bitmap of its own; they are united after each piece.
-
-    inside: a bitmap for each thread.  left: the rows with edges that are open, or not read yet.
-    """
-
-    def __init__(self, A: CSR) -> None:
-        self.A, self.left, n = A, rows_with_edges(A), A.nrows
-        self.inside = np.zeros((threads_for(A.nnz), self.left.size), np.uint64)
-        queue, inside = np.empty(n + 1, index_dtype(n)), self.inside[0]
-        some = np.arange(0, n, -(-n // SAMPLED_VERTICES))
-        start = some[(A.indptr[some + 1] - A.indptr[some]).argmax()]
-        queue[0], inside[start >> 6] = start, np.uint64(1 << int(start & 63))
-        follow(A.indptr, A.indices, inside, queue, 0, n, 1, int(n * SEARCHED_SHARE) + 1)
-        self.inside[1:] = inside
-
-    def pieces(self) -> list[tuple[int, int]]:
-        """Cut the bitmaps' words into pieces."""
-        words = self.left.size
-        size = max(MIN_PIECE_WORDS, -(-words // PIECES))
-        trial = int(size * TRIAL_SHARE) if words > size else words
-        ends = [0, trial, *range(size, words, size), words]
-        return list(pairwise(ends))
-
-    def count(self) -> int:
-        """Count the vertices inside."""
-        return count_bits(self.inside[0])
-
-    def read(self, first: int, stop: int) -> None:
-        """Bring vertices inside along the rows of the words from `first` to `stop`."""
-        self.together(sweep_blocks, first, stop, False)
-
-    def close(self) -> bool:
-        """Bring vertices inside along the rows that are left; True if they were many."""
-        before, rows = self.count(), count_bits(self.left)
-        self.together(_close, 0, self.left.size)
-        return self.count() - before > rows * MIN_CLOSED_SHARE
-
-    def together(self, loop: Any, first: int, stop: int, *parts: Any) -> None:
-        """Call a loop of `dealt` with each thread's bitmap for the words from `first` on; then unite the bitmaps."""
-        inside, rows = self.inside, (self.A.indptr, self.A.indices)
-        deal(loop, stop - first, WORDS_AT_A_TIME, len(inside), *rows, inside, self.left, first, *parts)
-        if len(inside) > 1:
-            inside[:] = np.bitwise_or.reduce(inside, axis=0)
+def unite(gate: np.ndarray, marks: np.ndarray) -> None:
+    """Give the bitmap of each thread what any of them has."""
+    if len(marks) > 1:
+        _unite(gate, marks.shape[1], WORDS_UNITED_AT_A_TIME, (marks,))
 
 
 @dealt
 def sweep_blocks(thread, first, stop, indptr, indices, marks, left, base, forward):
     """Bring rows inside that have a vertex there; the others are what is then left of the words from `base` on.
 
-    forward: True to bring inside only what vertices lead to that are there, and none that leads there.
+    marks: for each thread a bitmap of what is inside.  forward: True to bring inside only what vertices lead to that
+    are there, and none that leads there.
     """
     n, zero, one, six, low = np.uintp(indptr.size - 1), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
     block, inside = np.uintp(EDGES_AT_ONCE), marks[thread]
@@ -174,11 +146,10 @@ def sweep_blocks(thread, first, stop, indptr, indices, marks, left, base, forwar
 
 
 @dealt
-def _close(thread, first, stop, indptr, indices, marks, left, base):
+def _close(thread, first, stop, indptr, indices, marks, left):
     """Bring those rows inside that are left and have a vertex there."""
-    zero, one, six, low = np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
-    inside = marks[thread]
-    for word in range(np.uintp(base + first), np.uintp(base + stop)):
+    inside, zero, one, six, low = marks[thread], np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
+    for word in range(np.uintp(first), np.uintp(stop)):
         todo = left[word]
         while todo:
             bit = todo & (~todo + np.uint64(1))
@@ -197,3 +168,13 @@ def _close(thread, first, stop, indptr, indices, marks, left, base):
                     inside[v >> six] |= np.uint64(1) << np.uint64(v & low)
                     e += one
                 left[word] ^= bit
+
+
+@dealt
+def _unite(first, stop, marks):
+    for word in range(first, stop):
+        every = np.uint64(0)
+        for thread in range(marks.shape[0]):
+            every |= marks[thread, word]
+        for thread in range(marks.shape[0]):
+            marks[thread, word] = every

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from algorithms.betweenness import betweenness_centrality
-from algorithms.bfs import bfs
-from algorithms.bfs_order import bfs_order
-from algorithms.boruvka import boruvka
-from algorithms.core_number import core_number
-from algorithms.distance_totals import distance_totals
-from algorithms.pagerank import pagerank
-from algorithms.scc import scc
+from algorithms.equations.betweenness import betweenness_centrality
+from algorithms.equations.bfs import bfs
+from algorithms.equations.bfs_order import bfs_order
+from algorithms.equations.boruvka import boruvka
+from algorithms.equations.core_number import core_number
+from algorithms.equations.distance_totals import distance_totals
+from algorithms.equations.label_propagation import label_propagation
+from algorithms.equations.pagerank import pagerank
+from algorithms.equations.scc import scc
+from algorithms.equations.topological import topological_components
+from algorithms.equations.triangles import triangles
 from algorithms.shared.entries import entry_places
-from algorithms.topological import topological_components
 from formats import CSR, CompressedCSR
 from semiring.verbs.registry import Declined, Deferred
 
@@ -52,6 +54,8 @@ def _boruvka(A: CSR | CompressedCSR, symmetrize: bool, with_labels: bool) -> Any
 
 
 core_number.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.cores:cores"))
+triangles.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.triangles:counts"))
+label_propagation.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.label_propagation:labels"))
 distance_totals.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.distance_sums:totals"))
 pagerank.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.pagerank:ranks"))
 betweenness_centrality.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.betweenness:dependencies"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.pagerank import weight_leaving
+from algorithms.equations.pagerank import weight_leaving
 from formats import CSR
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns

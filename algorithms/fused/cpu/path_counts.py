@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.tied_paths import checked
+from algorithms.equations.tied_paths import checked
 from formats import CSR
 from semiring import Semiring
 

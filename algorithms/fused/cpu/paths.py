@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from algorithms.bellman_ford import bellman_ford
-from algorithms.da2cf import da2cf
-from algorithms.delta_stepping import delta_stepping
-from algorithms.dijkstra import dijkstra
-from algorithms.joint_search import joint_search
+from algorithms.equations.bellman_ford import bellman_ford
+from algorithms.equations.da2cf import da2cf
+from algorithms.equations.delta_stepping import delta_stepping
+from algorithms.equations.dijkstra import dijkstra
+from algorithms.equations.joint_search import joint_search
+from algorithms.equations.tied_paths import count_shortest_paths
 from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length, nearest_parents, shortest_path_tree
 from algorithms.shared.single_source import Until
-from algorithms.tied_paths import count_shortest_paths
 from formats import CSR
 from semiring import Semiring
 from semiring.verbs.registry import Declined, Deferred

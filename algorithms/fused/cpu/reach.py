@@ -14,24 +14,16 @@ O(n + m) for each sweep, of which random graphs take two or three.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from formats.arrays import index_dtype
-from semiring.cpu.atomics import prefetched
-from semiring.cpu.kernels import compiled
+from semiring.cpu.atomics import added, prefetched
 
-from .dealing import deal
-from .giant import EDGES_AHEAD, WORDS_AT_A_TIME, sweep_blocks
-from .words import count_bits, follow, listed, lowest_bit
-
-SEARCHED_SHARE = 1 / 16
-"""Share of the vertices that the first search finds."""
-
-MAX_DEPTH_POWER = 0.4
-"""Power of the vertices found up to which levels are few: between 1/3, of three dimensions, and 1/2, of two."""
+from .dealing import dealt
+from .giant import EDGES_AHEAD, sweep_blocks, unite
+from .words import count_bits, follow, listed, lowest_bit, pieces
 
 PIECES = 16
 """Number of pieces in which a sweep goes over the bitmap: after each it may change its way of looking."""
@@ -39,8 +31,8 @@ PIECES = 16
 MIN_PIECE_WORDS = 1 << 8
 """Minimum of words of a bitmap in a piece."""
 
-MAX_PIECE_WORDS = 1 << 14
-"""Maximum of words of a bitmap in a piece, for Python hears a signal after each."""
+VERTICES_PER_CALL = 1 << 20
+"""Number of vertices of a queue that a compiled loop follows before it returns to Python, where a signal is heard."""
 
 TRIAL_WORDS = 16
 """Number of words of the first piece of a sweep along the rows; the next ones double, until they are large."""
@@ -50,6 +42,9 @@ MIN_NEW_MARKS_PER_EDGE = 1 / 12
 
 MAX_QUEUE_SHARE = 1 / 64
 """Maximum share of the vertices left to be followed that a queue takes."""
+
+WORDS_AT_A_TIME = 8
+"""Number of words that a thread takes at a time."""
 
 EDGES_AT_ONCE = 4
 """Number of edges of a row that are looked at together."""
@@ -61,90 +56,67 @@ SWEEPS = 8
 """Number of sweeps that may find few each."""
 
 
-def pieces(words: int, trial: int = MAX_PIECE_WORDS) -> Iterator[tuple[int, int]]:
-    """Give where pieces of a bitmap begin and stop.  trial: words of the first; the next ones double."""
-    size, first = min(max(MIN_PIECE_WORDS, -(-words // PIECES)), MAX_PIECE_WORDS), 0
-    while first < words:
-        stop = min(first + min(max(trial, first), size), words)
-        yield first, stop
-        first = stop
+def lead(gate: np.ndarray, A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
+    """Mark in `seen[0]` all that its vertices lead to; in `known`, of what is followed, some that lead to known ones.
 
-
-def spreads(M: Any, start: int, seen: np.ndarray) -> bool:
-    """Mark `start` in `seen`, and where it leads, until a share of the vertices is found; True if that took few levels.
-
-    Few are what a space of three dimensions has, but no plane. Marks need many sweeps where it takes more levels.
+    seen: a bitmap for each thread.  left: those whose rows are to be followed; then none is.
     """
-    n, enough = M.nrows, int(M.nrows * SEARCHED_SHARE) + 1
-    queue, found, begin, end = np.empty(n + 1, index_dtype(n)), np.zeros_like(seen), 0, 1
-    queue[0] = start
-    found[start >> 6] = np.uint64(1 << (start & 63))
-    for _ in range(int(enough**MAX_DEPTH_POWER) + 8):
-        begin, end = follow(M.indptr, M.indices, found, queue, begin, end, end, enough)
-        if end >= enough or begin == end:
-            break
-    seen |= found
-    return end >= enough
-
-
-def lead(A: Any, seen: np.ndarray, left: np.ndarray, known: np.ndarray) -> None:
-    """Mark in `seen` all that its vertices lead to; in `known`, of what is followed, some that lead to known ones.
-
-    left: those whose rows are to be followed; then none is.
-    """
-    rows = (A.indptr, A.indices)
-    before, blocks = count_bits(seen), False
-    for first, stop in pieces(seen.size, TRIAL_WORDS):
+    rows, read = (A.indptr, A.indices), np.zeros(1, np.int64)
+    seen[1:], before, blocks = seen[0], count_bits(seen[0]), False
+    for first, stop in pieces(left.size, max(MIN_PIECE_WORDS, -(-left.size // PIECES)), TRIAL_WORDS):
         if blocks:
-            deal(sweep_blocks, stop - first, WORDS_AT_A_TIME, 1, *rows, seen[None], left, first, True)
+            sweep_blocks(gate, stop - first, WORDS_AT_A_TIME, (*rows, seen, left, first, True))
+            unite(gate, seen)
         else:
-            read = _lead(*rows, seen, left, known, first, stop, False)
-            before, found = count_bits(seen), count_bits(seen) - before
-            blocks = found < read * MIN_NEW_MARKS_PER_EDGE
+            read[0] = 0
+            _lead(gate, stop - first, WORDS_AT_A_TIME, (*rows, seen, left, known, first, False, read))
+            unite(gate, seen)
+            before, found = count_bits(seen[0]), count_bits(seen[0]) - before
+            blocks = found < read[0] * MIN_NEW_MARKS_PER_EDGE
     for sweep in range(SWEEPS):
-        if count_bits(seen & left) <= A.nrows * MAX_QUEUE_SHARE:
+        if count_bits(seen[0] & left) <= A.nrows * MAX_QUEUE_SHARE:
             break
-        for first, stop in pieces(seen.size):
-            _lead(*rows, seen, left, known, first, stop, sweep % 2 == 0)
+        _lead(gate, left.size, WORDS_AT_A_TIME, (*rows, seen, left, known, 0, sweep % 2 == 0, read))
+        unite(gate, seen)
     queue = np.empty(A.nrows + 1, index_dtype(A.nrows))
-    begin, end = 0, listed(seen & left, queue)
-    left &= ~seen
+    begin, end = 0, listed(gate, seen[0] & left, queue)
+    left &= ~seen[0]
     while begin < end:
-        begin, end = follow(*rows, seen, queue, begin, min(begin + (MAX_PIECE_WORDS << 6), end), end, A.nrows + 1)
+        begin, end = follow(*rows, seen[0], queue, begin, min(begin + VERTICES_PER_CALL, end), end, A.nrows + 1)
 
 
-def ask(M: Any, left: np.ndarray, known: np.ndarray) -> bool:
+def ask(gate: np.ndarray, M: Any, left: np.ndarray, known: np.ndarray) -> bool:
     """Move vertices that lead to `known` there, from `left`, while sweeps find many; True if none was left to find."""
-    return _sweep(lambda *words: _ask(M.indptr, M.indices, left, known, *words), left)
+    return _sweep(gate, _ask, left, M.indptr, M.indices, known)
 
 
-def alone(A: Any, left: np.ndarray) -> None:
+def alone(gate: np.ndarray, A: Any, left: np.ndarray) -> None:
     """Take out of `left` vertices that lead to no other one in it, while sweeps find many."""
-    _sweep(lambda *words: _alone(A.indptr, A.indices, left, *words), left)
+    _sweep(gate, _alone, left, A.indptr, A.indices)
 
 
-def _sweep(find: Callable[[int, int, bool], int], left: np.ndarray) -> bool:
-    """Let `find` go over a bitmap, up and down in turns, while it finds many of what is left.
+def _sweep(gate: np.ndarray, find: Any, left: np.ndarray, *parts: Any) -> bool:
+    """Let a loop go over a bitmap, up and down in turns, while it finds many of what is left.
 
     Returns whether none was left to find.
     """
-    sweeps, remain = 0, count_bits(left)
-    found = remain
-    while found and (found > remain * MIN_FOUND_SHARE or sweeps < SWEEPS):
-        found = sum(find(first, stop, sweeps % 2 == 1) for first, stop in pieces(left.size))
-        remain, sweeps = remain - found, sweeps + 1
-    return found == 0 or remain == 0
+    sweeps, remain, found = 0, count_bits(left), np.ones(1, np.int64)
+    while remain and found[0] and (found[0] > remain * MIN_FOUND_SHARE or sweeps < SWEEPS):
+        found[0] = 0
+        find(gate, left.size, WORDS_AT_A_TIME, (*parts, left, sweeps % 2 == 1, found))
+        remain, sweeps = remain - int(found[0]), sweeps + 1
+    return remain == 0 or found[0] == 0
 
 
-@compiled
-def _lead(indptr, indices, seen, left, known, first, stop, downward):
-    """Follow the rows of what is `seen` and `left`, and add to `known` what leads there. The words first to stop.
+@dealt
+def _lead(thread, first, stop, indptr, indices, marks, left, known, base, downward, read):
+    """Follow the rows of what is `seen` and `left`, and add to `known` what leads there.
 
-    Returns how many edges the rows have.
+    The words are those from `base` on, or from the last one back.  read: the number of edges that the rows have.
     """
-    read, one, six, low = np.uintp(0), np.uintp(1), np.uintp(6), np.uintp(63)
+    edges, one, six, low, seen = np.uintp(0), np.uintp(1), np.uintp(6), np.uintp(63), marks[thread]
     ahead = np.uintp(-EDGES_AHEAD if downward else EDGES_AHEAD)
-    for at in range(first, stop):
+    for at in range(base + first, base + stop):
         word = np.uintp(seen.size - 1 - at if downward else at)
         todo = seen[word] & left[word]
         while todo:
@@ -153,7 +125,7 @@ def _lead(indptr, indices, seen, left, known, first, stop, downward):
             u = (word << six) + np.uintp(lowest_bit(todo))
             e, last = np.uintp(indptr[u]), np.uintp(indptr[u + one])
             prefetched(indices, e + ahead)
-            read += last - e
+            edges += last - e
             while e < last:
                 v = np.uintp(indices[e])
                 found |= known[v >> six] >> np.uint64(v & low)
@@ -161,16 +133,16 @@ def _lead(indptr, indices, seen, left, known, first, stop, downward):
                 e += one
             known[word] |= bit * (found & np.uint64(1))
             todo = seen[word] & left[word]
-    return np.intp(read)
+    added(read, 0, np.int64(edges))
 
 
-@compiled
-def _ask(indptr, indices, left, known, first, stop, downward):
+@dealt
+def _ask(first, stop, indptr, indices, known, left, downward, moved):
     """Move vertices that lead to one in `known` there, from `left`, and take out those that lead nowhere.
 
-    Returns how many of the words first to stop moved.
+    Counts how many have moved.
     """
-    moved, zero, one, six, low = np.uint64(0), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
+    count, zero, one, six, low = np.uint64(0), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
     ahead, together = np.uintp(-EDGES_AHEAD if downward else EDGES_AHEAD), np.uintp(EDGES_AT_ONCE)
     for at in range(first, stop):
         word = np.uintp(left.size - 1 - at if downward else at)
@@ -188,17 +160,17 @@ def _ask(indptr, indices, left, known, first, stop, downward):
                     found |= known[v >> six] >> np.uint64(v & low)
                 found &= np.uint64(1)
                 e += together
-            moved += found
+            count += found
             new |= bit * found
         known[word] |= new
         left[word] ^= new | empty
-    return np.intp(moved)
+    added(moved, 0, np.int64(count))
 
 
-@compiled
-def _alone(indptr, indices, left, first, stop, downward):
-    """Take out what leads to no other vertex that is `left`; how many. The words first to stop."""
-    count, zero, one, six, low = 0, np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
+@dealt
+def _alone(first, stop, indptr, indices, left, downward, taken):
+    """Take out of some words what leads to no other vertex that is `left`, and count that."""
+    count, zero, one, six, low = np.int64(0), np.uint64(0), np.uintp(1), np.uintp(6), np.uintp(63)
     for at in range(first, stop):
         word = np.uintp(left.size - 1 - at if downward else at)
         todo = left[word]
@@ -206,12 +178,12 @@ def _alone(indptr, indices, left, first, stop, downward):
             bit = todo & (~todo + np.uint64(1))
             u = (word << six) + np.uintp(lowest_bit(todo))
             todo ^= bit
-            left[word] ^= bit
             e, last, found = np.uintp(indptr[u]), np.uintp(indptr[u + one]), zero
             while e < last and found == zero:
                 v = np.uintp(indices[e])
-                found = left[v >> six] >> np.uint64(v & low) & np.uint64(1)
+                found = left[v >> six] >> np.uint64(v & low) & np.uint64(v != u)
                 e += one
-            left[word] |= bit * found
-            count += found == zero
-    return count
+            if found == zero:
+                left[word] ^= bit
+                count += 1
+    added(taken, 0, count)

@@ -38,15 +38,15 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, has_columns, known_symmetric
+from semiring.cpu.crew import MEMBERS
 from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import run
 from semiring.verbs.explanation import details
 
 from .components import labels, set_labels
-from .dealing import threads_for
-from .reach import alone, ask, lead, spreads
+from .dealing import crew_for
+from .reach import alone, ask, lead
 from .symmetry import find_symmetry
-from .words import as_words, count_bits, listed, rows_with_edges
+from .words import count_bits, flagged, listed, others, rows_with_edges, spreads
 
 FIRST_LOOK_SHARE = 1 / 256
 """Share of the vertices found after which the depth-first search first pauses to look for a giant."""
@@ -57,11 +57,14 @@ LAST_LOOK_SHARE = 1 / 16
 MIN_FOUND_VERTICES = 1 << 10
 """Minimum of vertices found before the first look: in smaller graphs the depth-first search alone is faster."""
 
+SEARCHED_SHARE = 1 / 16
+"""Share of the vertices that a search from a giant's vertex finds before rows are swept over."""
+
 GIANT_SHARE = 1 / 2
 """Minimum share of the vertices found that are one component for that component to be a giant."""
 
 DENSE_DEGREE = 8
-"""Minimum of edges a vertex for columns to be asked for what the giant leads to, or for two threads in two directions.
+"""Minimum of edges a vertex for columns to be asked for what the giant leads to.
 
 In sparser graphs rows take less, which also show the other direction on their way.
 """
@@ -150,54 +153,44 @@ class _Search:
 
     def take(self, members: np.ndarray) -> int:
         """Complete the component of these vertices, and then all others; returns its size, 0 if it is narrow."""
-        done, flags = self.n + 1, np.zeros(self.n, bool)
-        flags[members] = True
-        inside = as_words(flags)
+        done, inside = self.n + 1, np.zeros(-(-self.n // 64), np.uint64)
+        np.bitwise_or.at(inside, members >> 6, np.uint64(1) << (members & 63).astype(np.uint64))
         seen, start = inside.copy(), int(members[(self.A.indptr[members + 1] - self.A.indptr[members]).argmax()])
-        if not spreads(self.A, start, seen):
+        if not spreads(self.A, start, seen, SEARCHED_SHARE):
             return 0
-        complete = as_words(self.number == done, beyond=True)
-        if not self.reach(start, seen, inside, complete):
-            left = seen & ~(complete | inside)
-            self.search_all(left, inside)
-            complete |= as_words(self.number == done) & left
-            inside |= left & ~complete
-        rest, known = ~(complete | inside), self.listed(complete)
-        kept, before = self.label[known], count_bits(rest)
-        set_labels(inside, self.label)
-        self.label[known] = kept
-        if before > self.n * MIN_REST_SHARE:
-            rest &= rows_with_edges(self.A)
-        alone(self.A, rest)
+        with crew_for(self.A.nnz) as gate:
+            details(threads=int(gate[MEMBERS]))
+            complete = flagged(gate, self.number, done)
+            if not self.reach(gate, start, seen, inside, complete):
+                left = seen & ~(complete | inside)
+                self.search_all(left, inside)
+                complete |= flagged(gate, self.number, done) & left
+                inside |= left & ~complete
+            rest, known = others(complete | inside, self.n), self.listed(complete)
+            kept, before = self.label[known], count_bits(rest)
+            set_labels(gate, inside, self.label)
+            self.label[known] = kept
+            if before > self.n * MIN_REST_SHARE:
+                rest &= rows_with_edges(gate, self.A)
+            alone(gate, self.A, rest)
         self.state[COMPONENTS] += 1 + before - count_bits(rest)
         if rest.any():
             self.search_all(rest, inside[:0])
         return count_bits(inside)
 
-    def reach(self, start: int, seen: np.ndarray, inside: np.ndarray, complete: np.ndarray) -> bool:
+    def reach(self, gate: np.ndarray, start: int, seen: np.ndarray, inside: np.ndarray, complete: np.ndarray) -> bool:
         """Add to `seen` where it leads, and to `inside` what of that leads back to it; True if that is all of it."""
         A, turned = self.A, by_columns(self.A) if has_columns(self.A) else None
         if turned is not None:
-            spreads(turned, start, inside)
-        far, whole, dense = ~(complete | seen), [], A.nnz >= A.nrows * DENSE_DEGREE
-
-        def forward(known: np.ndarray) -> None:
-            if turned is None or not dense or not ask(turned, far, seen):
-                lead(A, seen, ~complete, known)
-
-        def backward(left: np.ndarray) -> None:
-            whole.append(ask(A, left, inside))
-
-        if dense and threads_for(A.nnz) > 1:
-            details(threads=2)
-            sides = (lambda: forward(seen), lambda: backward(~(complete | inside)))
-            run(lambda side, _: sides[side](), [(0, 0), (1, 1)])
-            inside &= seen
-        else:
-            forward(inside)
-            inside &= seen
-            backward(seen & ~(complete | inside))
-        return whole[0]
+            spreads(turned, start, inside, SEARCHED_SHARE)
+        dense, far = A.nnz >= A.nrows * DENSE_DEGREE, others(complete | seen, self.n)
+        if turned is None or not dense or not ask(gate, turned, far, seen):
+            marks = np.empty((gate[MEMBERS], seen.size), np.uint64)
+            marks[0] = seen
+            lead(gate, A, marks, others(complete, self.n), inside)
+            seen[:] = marks[0]
+        inside &= seen
+        return ask(gate, A, seen & ~(complete | inside), inside)
 
     def search_all(self, left: np.ndarray, inside: np.ndarray) -> None:
         """Search the vertices in the bitmap `left`; those in `inside` are one vertex, which is on the stack already."""
@@ -209,10 +202,10 @@ class _Search:
             pass
 
     def listed(self, words: np.ndarray) -> np.ndarray:
-        """List the vertices in a bitmap, in which bits beyond them may be set."""
+        """List the vertices in a bitmap."""
         places = np.empty(64 * words.size, self.label.dtype)
-        places = places[: listed(words, places)]
-        return places[: np.searchsorted(places, self.n)]
+        with crew_for(0) as gate:
+            return places[: listed(gate, words, places)]
 
 
 @compiled

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.bellman_ford import bellman_ford
-from algorithms.delta_stepping import delta_stepping
+from algorithms.equations.bellman_ford import bellman_ford
+from algorithms.equations.delta_stepping import delta_stepping
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until
 from formats import CSR

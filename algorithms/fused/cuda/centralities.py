@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.betweenness import betweenness_centrality, exact_below, levels_and_plateaus, rounds_among
-from algorithms.core_number import core_number
-from algorithms.distances_in_blocks import blocks_of_distances, has_weights
-from algorithms.pagerank import pagerank, weight_leaving
+from algorithms.equations.betweenness import betweenness_centrality, exact_below, levels_and_plateaus, rounds_among
+from algorithms.equations.core_number import core_number
+from algorithms.equations.distances_in_blocks import blocks_of_distances, has_weights
+from algorithms.equations.pagerank import pagerank, weight_leaving
 from algorithms.shared.edges import undirected_pattern
 from formats import CSR
 from formats.arrays import DeviceArray as Array

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.bfs import bfs
-from algorithms.bfs_order import bfs_order
-from algorithms.boruvka import boruvka
-from algorithms.scc import scc
+from algorithms.equations.bfs import bfs
+from algorithms.equations.bfs_order import bfs_order
+from algorithms.equations.boruvka import boruvka
+from algorithms.equations.scc import scc
+from algorithms.equations.topological import topological_components
 from algorithms.shared.traversal import Direction
-from algorithms.topological import topological_components
 from formats import COO, CSC, CSR, CompressedCSR, from_edges
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy, index_dtype

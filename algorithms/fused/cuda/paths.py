@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.bellman_ford import bellman_ford
-from algorithms.da2cf import da2cf
-from algorithms.delta_stepping import delta_stepping
-from algorithms.dijkstra import dijkstra
+from algorithms.equations.bellman_ford import bellman_ford
+from algorithms.equations.da2cf import da2cf
+from algorithms.equations.delta_stepping import delta_stepping
+from algorithms.equations.dijkstra import dijkstra
 from algorithms.shared.bucket_width import bucket_width
 from algorithms.shared.parents import gains_by_length, nearest_parents, shortest_path_tree
 from algorithms.shared.single_source import Exact, Until

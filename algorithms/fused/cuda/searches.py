@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.bfs import bfs
+from algorithms.equations.bfs import bfs
 from algorithms.shared.traversal import Direction
 from formats import CSR
 from formats.arrays import DeviceArray as Array

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.boruvka import boruvka
-from algorithms.scc import scc
+from algorithms.equations.boruvka import boruvka
+from algorithms.equations.scc import scc
 from algorithms.shared.edges import undirected_edges
 from algorithms.shared.entries import entry_places
 from formats import COO, CSR, from_edges

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from algorithms.bfs import bfs
+from algorithms.equations.bfs import bfs
 from algorithms.shared.single_source import fill_trees
 from formats import CSR
 from formats.arrays import brought, concatenated

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from algorithms.bellman_ford import bellman_ford
-from algorithms.bfs import bfs
-from algorithms.boruvka import boruvka
-from algorithms.da2cf import da2cf
-from algorithms.delta_stepping import delta_stepping
-from algorithms.dijkstra import dijkstra
-from algorithms.scc import scc
+from algorithms.equations.bellman_ford import bellman_ford
+from algorithms.equations.bfs import bfs
+from algorithms.equations.boruvka import boruvka
+from algorithms.equations.da2cf import da2cf
+from algorithms.equations.delta_stepping import delta_stepping
+from algorithms.equations.dijkstra import dijkstra
+from algorithms.equations.scc import scc
 from algorithms.shared.entries import entry_places
 from algorithms.shared.parents import shortest_path_tree
 from algorithms.shared.single_source import Exact, Until, fill_rows

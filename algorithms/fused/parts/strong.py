@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from algorithms.bfs import bfs
-from algorithms.scc import scc
+from algorithms.equations.bfs import bfs
+from algorithms.equations.scc import scc
 from formats.arrays import index_dtype
 from formats.parts.partitioned import Partitioned
 from semiring import extract

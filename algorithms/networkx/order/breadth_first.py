@@ -102,7 +102,6 @@ def meet(rows, back, source, target, queues, before, after):
     rows, back: edges forwards and backwards.  queues: two of (n,).
     before, after: (n,), -2; then the neighbours towards the source and the target, -1 at these.
     """
-    (ends, near), (back_ends, back_near) = rows, back
     forward, backward = queues
     forward[0], backward[0] = source, target
     before[source] = after[target] = -1
@@ -110,32 +109,25 @@ def meet(rows, back, source, target, queues, before, after):
         return source
     begin_f, end_f, begin_b, end_b = 0, 1, 0, 1
     while begin_f < end_f and begin_b < end_b:
-        if end_f - begin_f <= end_b - begin_b:
-            found = end_f
-            for k in range(begin_f, end_f):
-                u = forward[k]
-                for e in range(ends[u], ends[u + 1]):
-                    v = near[e]
-                    if before[v] == -2:
-                        before[v] = u
-                        forward[found] = v
-                        found += 1
-                    if after[v] != -2:
-                        return v
-            begin_f, end_f = end_f, found
+        forwards = end_f - begin_f <= end_b - begin_b
+        ends, near = rows if forwards else back
+        queue, mine, theirs = (forward, before, after) if forwards else (backward, after, before)
+        begin, end = (begin_f, end_f) if forwards else (begin_b, end_b)
+        found = end
+        for k in range(begin, end):
+            u = queue[k]
+            for e in range(ends[u], ends[u + 1]):
+                v = near[e]
+                if mine[v] == -2:
+                    mine[v] = u
+                    queue[found] = v
+                    found += 1
+                if theirs[v] != -2:
+                    return v
+        if forwards:
+            begin_f, end_f = end, found
         else:
-            found = end_b
-            for k in range(begin_b, end_b):
-                u = backward[k]
-                for e in range(back_ends[u], back_ends[u + 1]):
-                    v = back_near[e]
-                    if after[v] == -2:
-                        after[v] = u
-                        backward[found] = v
-                        found += 1
-                    if before[v] != -2:
-                        return v
-            begin_b, end_b = end_b, found
+            begin_b, end_b = end, found
     return -1
 
 

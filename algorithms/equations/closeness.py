@@ -18,9 +18,9 @@ from formats.arrays import DenseVector, IntegerVector
 from formats.storage.orientation import by_columns
 from semiring.vectors import either, row_sums, shares
 
+from ..shared.signatures import Vertices
 from .distance_totals import distance_totals
 from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed
-from .shared.signatures import Vertices
 
 
 def closeness_centrality(

@@ -18,8 +18,8 @@ from semiring.algebra.semirings import find_semiring
 from semiring.verbs.checks import check_graph
 from semiring.verbs.operands import common_dtype, typed_matrix
 
+from ..shared.single_source import order_matters
 from .all_pairs import SMALLEST, all_pairs, check_memory, close
-from .shared.single_source import order_matters
 
 
 def closure(A: Matrix, semiring: Semiring | str = MinPlus) -> DenseRows:

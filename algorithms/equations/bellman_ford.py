@@ -27,10 +27,10 @@ from formats import Matrix
 from semiring import MinPlus, Semiring, better, ewise_add, select, vxm
 from semiring.vectors import densified, is_empty, unit
 
-from .shared.cycle_watch import CycleWatch
-from .shared.signatures import Paths, Shared
-from .shared.single_source import SourceToAll, Until, paths
-from .shared.trace import trace_round
+from ..shared.cycle_watch import CycleWatch
+from ..shared.signatures import Paths, Shared
+from ..shared.single_source import SourceToAll, Until, paths
+from ..shared.trace import trace_round
 
 
 @SourceToAll[Never, Never]

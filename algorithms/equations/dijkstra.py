@@ -21,11 +21,11 @@ from formats.arrays import equals
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, first_entry, full, is_empty, masked, unit
 
+from ..shared.errors import broken_law
+from ..shared.signatures import Paths, Shared
+from ..shared.single_source import SourceToAll, Until, paths
+from ..shared.trace import trace_round
 from .da2cf import NO_MINIMUM, resolve
-from .shared.errors import broken_law
-from .shared.signatures import Paths, Shared
-from .shared.single_source import SourceToAll, Until, paths
-from .shared.trace import trace_round
 
 
 @SourceToAll[Never, Never]

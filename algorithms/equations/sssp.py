@@ -8,14 +8,14 @@ from formats import Matrix
 from semiring import MinPlus, Semiring
 from semiring.algebra.semirings import find_semiring
 
+from ..shared.bucket_width import check_delta
+from ..shared.parents import gains_by_length
+from ..shared.signatures import Distance, Name, Paths, Rule, Shared
+from ..shared.single_source import SourceToAll, paths
 from .bellman_ford import bellman_ford
 from .da2cf import da2cf
 from .delta_stepping import delta_stepping
 from .dijkstra import dijkstra
-from .shared.bucket_width import check_delta
-from .shared.parents import gains_by_length
-from .shared.signatures import Distance, Name, Paths, Rule, Shared
-from .shared.single_source import SourceToAll, paths
 
 ALGORITHMS: dict[str, SourceToAll[Any, Never]] = {
     "bellman-ford": bellman_ford,

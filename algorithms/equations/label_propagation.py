@@ -15,23 +15,24 @@ order. Labels may alternate for ever, as on two vertices with an edge, so rounds
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from typing import Any
 
 from formats import Matrix
 from formats.arrays import IntegerVector
 from formats.matrix.notation import is_integer
 from formats.storage.orientation import compressed, is_symmetric
-from semiring import ewise_add, mxm, reduce
+from semiring import ewise_add, fusible, mxm, reduce
 from semiring.algebra.semirings import find_semiring
 from semiring.vectors import all_vertices, either, membership, nonzero, unweighted
 from semiring.verbs.checks import check_graph
-from semiring.verbs.explanation import definitions_only, recorded
+from semiring.verbs.fusible import MemoryEstimate
 
-from .shared.trace import trace_round
+from ..shared.trace import trace_round
 
 PlusFirst = find_semiring("plus_first")
 
 
+@fusible
 def label_propagation(A: Matrix, *, max_iter: int = 10, symmetrize: bool = False, fused: bool = True) -> IntegerVector:
     """Communities: the label that most neighbours of each vertex have, the smallest of equals, after some rounds.
 
@@ -42,7 +43,7 @@ def label_propagation(A: Matrix, *, max_iter: int = 10, symmetrize: bool = False
             in both directions counts twice.
         max_iter: how often all labels change at once; it ends earlier where none does.
         symmetrize: let every neighbour count once, in whichever directions the edges are.
-        fused: False runs the equations as they are written; so does True, as long as nothing else is compiled for them.
+        fused: False runs the equations as they are written.
 
     Returns:
         (n,) integers on A's device: each vertex's label, which was some vertex's number at first.
@@ -64,16 +65,24 @@ def label_propagation(A: Matrix, *, max_iter: int = 10, symmetrize: bool = False
         raise TypeError(f"max_iter must be an integer, got {max_iter!r}")
     if max_iter < 0:
         raise ValueError(f"max_iter must not be negative, got {max_iter}")
+    return propagated(A, max_iter, symmetrize)
+
+
+label_propagation.memory = MemoryEstimate(fused=(96, 24), equations=(128, 60))
+
+
+@label_propagation.equations
+def propagated(A: Matrix, max_iter: int, symmetrize: bool) -> Any:
+    """f after some rounds."""
     S, f = both_directions(A, "max" if symmetrize else "plus"), all_vertices(A)
-    with nullcontext() if fused else definitions_only("fused=False"), recorded("label_propagation", S):
-        for _ in range(max_iter):
-            H = compressed(membership(f, A.nrows), 0).astype(S.dtype)
-            _, most = reduce(mxm(S, H, PlusFirst), "max", axis=1, return_argument=True)  # argmax_l c_vl: C = S H
-            new = either(most < 0, f, most).astype(f.dtype)
-            changed, f = nonzero(new != f), new
-            trace_round(changed, phase="propagate", edges=S.nnz)
-            if changed.nnz == 0:
-                break
+    for _ in range(max_iter):
+        H = compressed(membership(f, A.nrows), 0).astype(S.dtype)
+        _, most = reduce(mxm(S, H, PlusFirst), "max", axis=1, return_argument=True)  # argmax_l c_vl: C = S H
+        new = either(most < 0, f, most).astype(f.dtype)
+        changed, f = nonzero(new != f), new
+        trace_round(changed, phase="propagate", edges=S.nnz)
+        if changed.nnz == 0:
+            break
     return f
 
 

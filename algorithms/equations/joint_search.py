@@ -19,7 +19,7 @@ from formats.storage.orientation import compressed
 from semiring import Semiring, fusible
 from semiring.vectors import all_vertices, gather, scatter
 
-from .shared.parents import shortest_path_tree
+from ..shared.parents import shortest_path_tree
 from .sssp import sssp
 
 

@@ -25,7 +25,7 @@ from semiring.vectors import all_vertices, arange, full, gather, scatter, unweig
 from semiring.verbs.checks import as_vertex
 from semiring.verbs.fusible import MemoryEstimate
 
-from .shared.trace import trace_round
+from ..shared.trace import trace_round
 
 
 @fusible

@@ -45,11 +45,11 @@ from semiring.verbs.checks import check_matrix, starting_points
 from semiring.verbs.fusible import MemoryEstimate
 from semiring.verbs.operands import typed_matrix
 
+from ..shared.errors import walk
+from ..shared.parents import cycle_among
+from ..shared.signatures import Counting, Vertices
+from ..shared.trace import trace_round
 from .bfs import LEVEL, bfs
-from .shared.errors import walk
-from .shared.parents import cycle_among
-from .shared.signatures import Counting, Vertices
-from .shared.trace import trace_round
 from .sssp import sssp
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")

@@ -24,9 +24,9 @@ from semiring import MinPlus, assign, ewise_add
 from semiring.vectors import ROUNDING, all_vertices, degrees, either, full, nvals, saturated_sum
 from semiring.verbs.checks import check_graph
 
+from ..shared.signatures import Vertices
 from .distance_totals import distance_totals
 from .distances_in_blocks import blocks_of_distances, has_weights, joined, listed
-from .shared.signatures import Vertices
 
 
 def eccentricity(A: Matrix, *, vertices: Vertices | None = None, weighted: bool = False) -> DenseVector:

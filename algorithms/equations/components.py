@@ -20,7 +20,7 @@ from semiring import MinFirst, MinSecond, ewise_add, mxv, vxm
 from semiring.vectors import all_vertices, membership, nonzero, roots, unweighted
 from semiring.verbs.checks import check_graph
 
-from .shared.trace import trace_round
+from ..shared.trace import trace_round
 
 
 def components(A: Matrix) -> IntegerVector:

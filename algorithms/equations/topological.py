@@ -37,8 +37,8 @@ from semiring.vectors import (
 from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
+from ..shared.trace import trace_round
 from .scc import scc
-from .shared.trace import trace_round
 
 PlusPair = find_semiring("plus_pair")
 

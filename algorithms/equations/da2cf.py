@@ -25,10 +25,10 @@ from formats.arrays import equals
 from semiring import MinPlus, Semiring, ewise_add, reduce, vxm
 from semiring.vectors import densified, full, is_empty, masked, scatter, unit
 
-from .shared.errors import broken_law
-from .shared.signatures import Paths, Shared
-from .shared.single_source import SourceToAll, Until, paths
-from .shared.trace import trace_round
+from ..shared.errors import broken_law
+from ..shared.signatures import Paths, Shared
+from ..shared.single_source import SourceToAll, Until, paths
+from ..shared.trace import trace_round
 
 NO_MINIMUM = "the best of some distances is none of them"
 

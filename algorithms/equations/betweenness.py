@@ -54,10 +54,10 @@ from semiring.vectors import (
 )
 from semiring.verbs.fusible import MemoryEstimate
 
+from ..shared.parents import alike
+from ..shared.signatures import Vertices
+from ..shared.trace import trace_round
 from .distances_in_blocks import blocks_of_distances, has_weights, listed
-from .shared.parents import alike
-from .shared.signatures import Vertices
-from .shared.trace import trace_round
 
 PlusFirst, PlusPair = find_semiring("plus_first"), find_semiring("plus_pair")
 

@@ -22,21 +22,25 @@ from typing import Any
 
 from formats import Matrix, inverse_permutation, permute, vertex_order
 from formats.arrays import DenseVector, IntegerVector
-from semiring import mxm, reduce, select, transpose
+from semiring import fusible, mxm, reduce, select, transpose
 from semiring.vectors import degrees, gather, longest_row
+from semiring.verbs.checks import check_graph
+from semiring.verbs.fusible import MemoryEstimate
 
-from .shared.edges import undirected_pattern
+from ..shared.edges import undirected_pattern
 
 SHORT = 32
 """Entries of the longest row up to which the vertices' own order serves: renumbering takes longer than it saves."""
 
 
-def triangles(A: Matrix, *, symmetrize: bool = False) -> IntegerVector:
+@fusible
+def triangles(A: Matrix, *, symmetrize: bool = False, fused: bool = True) -> IntegerVector:
     """How many triangles each vertex is in; a third of their sum is the number of triangles.
 
     Args:
         A: (n, n), undirected: with every edge in both directions, whatever their values. Self-loops do not count.
         symmetrize: take any matrix; edges count both ways.
+        fused: False runs the equations as they are written.
 
     Returns:
         (n,) int64 on A's device.
@@ -52,7 +56,24 @@ def triangles(A: Matrix, *, symmetrize: bool = False) -> IntegerVector:
 
     Source: Azad, Buluç, Gilbert 2015 [1]; the order of degrees [2].
     """
-    return of_each(undirected_pattern(A, symmetrize))
+    check_graph(A)
+    return of_each(A, symmetrize)
+
+
+triangles.memory = MemoryEstimate(fused=(96, 20), equations=(96, 60))
+
+
+@triangles.equations
+def of_each(A: Matrix, symmetrize: bool) -> Any:
+    """t of a symmetric pattern without self-loops."""
+    S = undirected_pattern(A, symmetrize)
+    order = vertex_order(S, "degree") if longest_row(S) > SHORT else None
+    U = select(S if order is None else permute(S, order), "triu", 1).astype("int32")
+    P = U.pattern()
+    C = mxm(U, U, "plus_pair", mask=P).astype("int64")  # C = UU⟨U⟩
+    D = mxm(U, transpose(U), "plus_pair", mask=P).astype("int64")  # D = UUᵀ⟨U⟩
+    t = reduce(C, "plus", axis=1) + reduce(C, "plus", axis=0) + reduce(D, "plus", axis=0)
+    return t if order is None else gather(t, inverse_permutation(order))
 
 
 def clustering(A: Matrix, *, symmetrize: bool = False) -> DenseVector:
@@ -75,17 +96,5 @@ def clustering(A: Matrix, *, symmetrize: bool = False) -> DenseVector:
 
     Source: Watts, Strogatz 1998 [3].
     """
-    S = undirected_pattern(A, symmetrize)
-    d = degrees(S)
-    return 2.0 * of_each(S) / (d * (d - 1) + (d < 2))
-
-
-def of_each(S: Matrix) -> Any:
-    """t of a symmetric pattern without self-loops."""
-    order = vertex_order(S, "degree") if longest_row(S) > SHORT else None
-    U = select(S if order is None else permute(S, order), "triu", 1).astype("int32")
-    P = U.pattern()
-    C = mxm(U, U, "plus_pair", mask=P).astype("int64")  # C = UU⟨U⟩
-    D = mxm(U, transpose(U), "plus_pair", mask=P).astype("int64")  # D = UUᵀ⟨U⟩
-    t = reduce(C, "plus", axis=1) + reduce(C, "plus", axis=0) + reduce(D, "plus", axis=0)
-    return t if order is None else gather(t, inverse_permutation(order))
+    t, d = triangles(A, symmetrize=symmetrize), degrees(undirected_pattern(A, symmetrize))
+    return 2.0 * t / (d * (d - 1) + (d < 2))

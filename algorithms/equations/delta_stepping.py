@@ -29,10 +29,10 @@ from formats.matrix.facts import Fact
 from semiring import MinPlus, Semiring, better, ewise_add, no_worse, reduce, select, vxm
 from semiring.vectors import densified, is_empty, present, scatter, unit
 
-from .shared.bucket_width import bucket_width, check_delta
-from .shared.signatures import Distance, Paths, Rule, Shared
-from .shared.single_source import SourceToAll, Until, paths
-from .shared.trace import trace_round
+from ..shared.bucket_width import bucket_width, check_delta
+from ..shared.signatures import Distance, Paths, Rule, Shared
+from ..shared.single_source import SourceToAll, Until, paths
+from ..shared.trace import trace_round
 
 SPLIT: Fact[tuple[Any, Matrix, Matrix]] = Fact("a width, and the light and heavy edges that it makes")
 

@@ -52,10 +52,10 @@ from semiring.vectors import (
 from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
+from ..shared.chains import without_chains
+from ..shared.trace import trace_round
+from ..shared.traversal import Direction, frontiers
 from .components import components
-from .shared.chains import without_chains
-from .shared.trace import trace_round
-from .shared.traversal import Direction, frontiers
 
 FEW = 1 / 8
 """Share of the vertices below which a subgraph is looked for in their rows alone."""

@@ -22,8 +22,8 @@ from semiring.verbs.checks import as_vertex, starting_points
 from semiring.verbs.fusible import MemoryEstimate
 from semiring.verbs.registry import Declined
 
-from .shared.signatures import Search, Searches, Vertices
-from .shared.traversal import Direction, frontiers
+from ..shared.signatures import Search, Searches, Vertices
+from ..shared.traversal import Direction, frontiers
 
 LEVEL = "int32"
 

@@ -29,9 +29,9 @@ from semiring.statistics import sums_fit
 from semiring.vectors import block, empty_rows, fill, fill_diagonal
 from semiring.verbs.checks import check_graph
 
+from ..shared.parents import as_weights, gains_by_length
+from ..shared.single_source import check_domain, check_range, fill_trees, order_matters, tree_of
 from .bellman_ford import bellman_ford
-from .shared.parents import as_weights, gains_by_length
-from .shared.single_source import check_domain, check_range, fill_trees, order_matters, tree_of
 from .sssp import sssp
 
 SMALLEST = {"cpu": 64, "cuda": 1024}

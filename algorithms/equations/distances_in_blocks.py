@@ -11,8 +11,8 @@ from formats.arrays import concatenated
 from semiring import MinPlus
 from semiring.verbs.checks import check_graph, starting_points
 
+from ..shared.signatures import Vertices
 from .bfs import bfs
-from .shared.signatures import Vertices
 from .sssp import sssp
 
 BLOCK = 64

@@ -36,10 +36,10 @@ from semiring.statistics import smallest
 from semiring.vectors import either, element, gather, nonzero, scatter, unweighted
 from semiring.verbs.checks import as_vertex
 
+from ..shared.parents import path
 from .bfs import bfs
 from .core_number import core_number
 from .distances_in_blocks import has_weights
-from .shared.parents import path
 from .sssp import sssp
 
 Edges: TypeAlias = dict[int, dict[int, Any]]

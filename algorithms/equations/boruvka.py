@@ -31,9 +31,9 @@ from semiring.vectors import all_vertices, arange, full, gather, membership, pre
 from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
-from .shared.entries import edge_places
-from .shared.signatures import Forest
-from .shared.trace import trace_round
+from ..shared.entries import edge_places
+from ..shared.signatures import Forest
+from ..shared.trace import trace_round
 
 
 @Forest

@@ -22,8 +22,8 @@ from semiring.vectors import degrees, full, gather, indices, masked, nonzero, nv
 from semiring.verbs.checks import check_graph
 from semiring.verbs.fusible import MemoryEstimate
 
-from .shared.edges import undirected_pattern
-from .shared.trace import trace_round
+from ..shared.edges import undirected_pattern
+from ..shared.trace import trace_round
 
 PlusPair = find_semiring("plus_pair")
 

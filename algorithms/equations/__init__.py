@@ -1,0 +1,1 @@
+"""The algorithms as equations over verbs, a file for each."""
