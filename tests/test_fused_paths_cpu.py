@@ -166,7 +166,7 @@ def drawn(seed: int) -> Matrix:
 
 
 @pytest.mark.parametrize(
-    "cases", [pytest.param(200, marks=pytest.mark.quick), pytest.param(10_000, marks=pytest.mark.nightly)]
+    "cases", [pytest.param(60, marks=pytest.mark.quick), pytest.param(10_000, marks=pytest.mark.nightly)]
 )
 def test_any_number_of_threads_finds_the_same_bits(cases: int, monkeypatch: Any) -> None:
     monkeypatch.setattr(near_far, "MIN_NNZ_FOR_THREADS", 0)

@@ -94,10 +94,8 @@ def take(words, blocks, near, thread):
     return 0
 
 
-@lru_cache(maxsize=64)
-def emptying(semiring: Semiring, dtype: np.dtype) -> Kernel:
-    """Make a thread's work in a bucket, for a semiring and a dtype."""
-    zero, relax = semiring.zero(dtype), relaxing(semiring, dtype, atomic)
+def choosing(semiring: Semiring) -> Kernel:
+    """Make the function that sorts old entries into near and far ones, for a semiring."""
     better_than, no_worse_than = orders(semiring)
 
     @inlined
@@ -125,6 +123,13 @@ def emptying(semiring: Semiring, dtype: np.dtype) -> Kernel:
                 best = x if better_than(x, best) else best
         return size, last, best
 
+    return sift
+
+
+def following(semiring: Semiring, dtype: np.dtype) -> Kernel:
+    """Make the function that empties a thread's near, for a semiring and a dtype."""
+    relax = relaxing(semiring, dtype, atomic)
+
     @inlined
     def follow(gate, top, rows, d, own, given, thread, state):
         """Relax from all entries of near; returns where far ends, or `ENDLESS`, and its best."""
@@ -148,6 +153,14 @@ def emptying(semiring: Semiring, dtype: np.dtype) -> Kernel:
                     return np.int64(ENDLESS), best
             size, last, best = relax((e, degree), x, top, rows, d, (near, far), (size, last, best), counts)
         return np.int64(last), best
+
+    return follow
+
+
+@lru_cache(maxsize=64)
+def emptying(semiring: Semiring, dtype: np.dtype) -> Kernel:
+    """Make a thread's work in a bucket, for a semiring and a dtype."""
+    zero, sift, follow = semiring.zero(dtype), choosing(semiring), following(semiring, dtype)
 
     @inlined
     def work(thread, gate, top, old, total, rows, d, lists):
