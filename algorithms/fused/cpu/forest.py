@@ -30,13 +30,14 @@ from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
 from semiring import ewise_add
 from semiring.cpu.atomics import added, exchanged
+from semiring.cpu.crew import MEMBERS, crew
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
-from .components import find, flatten, join, most_frequent
-from .dealing import deal, dealt, threads_for
+from .components import find, flatten, join, most_frequent, point_at_roots
+from .dealing import dealt, threads_for
 from .entries import Side, values_at
 from .light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, chosen_of, light_edges
 from .symmetry import find_symmetry
@@ -176,19 +177,23 @@ class Trees:
         other, best, choosers = np.empty_like(f), np.full_like(f, -1), np.empty_like(f)
         lightest = np.empty_like(self.weight)
         active, alone, known = self.vertices(), not self.count[0], False
-        while True:
-            found = other, lightest, len(sides) == 2, alone, known
-            parts = (sides[0], sides[-1]), f, active, self.giant_root(active.size), found
-            deal(_lightest, active.size, VERTICES_AT_A_TIME, threads_for(NNZ_PER_VERTEX * active.size), *parts)
-            active, choosing = best_of_each(f, active, active.size, other, lightest, best, choosers, alone)
-            choosing = self.agreed(choosing, other, lightest, best, choosers, alone)
-            if not choosing:
-                break
-            threads, ends = threads_for(NNZ_PER_VERTEX * choosing), (choosers, other, lightest)
-            chosen = *self.chosen, self.weight
-            deal(_unite, choosing, VERTICES_AT_A_TIME, threads, f, ends, chosen, self.count, threads > 1)
-            alone, known = False, True
-            self.rounds += 1
+        with crew(threads_for(NNZ_PER_VERTEX * active.size)) as gate:
+            while True:
+                point_at_roots(gate, f.size, EDGES_AT_A_TIME, (f,))
+                giant, found = self.giant_root(active.size), (other, lightest, len(sides) == 2, alone, known)
+                if giant >= 0 and gate[MEMBERS] == 1:
+                    active = active[f[active] != giant]  # sooner than to look at them twice
+                parts = (sides[0], sides[-1]), f, active, giant, found
+                _lightest(gate, active.size, VERTICES_AT_A_TIME, parts)
+                of_trees = other, lightest, best, choosers, alone
+                active, choosing = best_of_each(f, active, active.size, *of_trees, gate=gate)
+                choosing = self.agreed(choosing, *of_trees)
+                if not choosing:
+                    break
+                chosen = (*self.chosen, self.weight), self.count, gate[MEMBERS] > 1
+                _unite(gate, choosing, VERTICES_AT_A_TIME, (f, (choosers, other, lightest), *chosen))
+                alone, known = False, True
+                self.rounds += 1
 
     def vertices(self) -> np.ndarray:
         """Return the vertices whose rows are in the sides."""
@@ -199,8 +204,7 @@ class Trees:
         return choosing
 
     def giant_root(self, left: int) -> int:
-        """Point at the roots; returns that of a tree which has grown large and no longer chooses, -1 without any."""
-        flatten(self.f)
+        """Return the root of a tree which has grown large and no longer chooses, -1 without any."""
         if self.giant < 0 and left:
             root, share = most_frequent(self.f)
             self.giant = root if share >= GIANT_SHARE else -1
@@ -213,12 +217,12 @@ class Trees:
         if not self.rounds:  # they were sorted
             flatten(self.f)
             return a, b, w
-        starts, threads = np.zeros(n + 2, np.int64), threads_for(NNZ_PER_VERTEX * count)
-        edges = np.empty_like(a), np.empty_like(b), np.empty_like(w)
-        deal(_count_rows, count, EDGES_AT_A_TIME, threads, a, b, starts)
-        np.cumsum(starts, out=starts)
-        deal(_place, count, EDGES_AT_A_TIME, threads, (a, b, w), starts, edges)
-        deal(_sort_rows, n, VERTICES_AT_A_TIME, threads, starts, edges)
+        starts, edges = np.zeros(n + 2, np.int64), (np.empty_like(a), np.empty_like(b), np.empty_like(w))
+        with crew(threads_for(NNZ_PER_VERTEX * count)) as gate:
+            _count_rows(gate, count, EDGES_AT_A_TIME, (a, b, starts))
+            np.cumsum(starts, out=starts)
+            _place(gate, count, EDGES_AT_A_TIME, ((a, b, w), starts, edges))
+            _sort_rows(gate, n, VERTICES_AT_A_TIME, (starts, edges))
         return edges
 
 
@@ -334,16 +338,27 @@ def _join_in_order(sides, begins, both, f, chosen, found):
 
 
 def best_of_each(
-    f: Any, active: Any, left: int, other: Any, lightest: Any, best: Any, choosers: Any, alone: bool
+    f: Any,
+    active: Any,
+    left: int,
+    other: Any,
+    lightest: Any,
+    best: Any,
+    choosers: Any,
+    alone: bool,
+    *,
+    gate: Any = None,
 ) -> tuple[np.ndarray, int]:
     """Return the active vertices that have an edge to choose, and how many `choosers` have their tree's best edge."""
+    if gate is None:
+        with crew(1) as gate:
+            return best_of_each(f, active, left, other, lightest, best, choosers, alone, gate=gate)
     kept, counts = (choosers if alone else np.empty_like(active[:left])), np.zeros(2, np.int64)
-    edges, threads = (other, lightest, best), threads_for(NNZ_PER_VERTEX * left)
-    deal(_propose, left, VERTICES_AT_A_TIME, threads, f, active, edges, alone, kept, counts)
+    _propose(gate, left, VERTICES_AT_A_TIME, (f, active, (other, lightest, best), alone, kept, counts))
     count = int(counts[0])
     if alone:
         return kept[:count].copy(), count
-    deal(_elect, count, VERTICES_AT_A_TIME, threads, f, kept, best, choosers, counts)
+    _elect(gate, count, VERTICES_AT_A_TIME, (f, kept, best, choosers, counts))
     return kept[:count], int(counts[1])
 
 
