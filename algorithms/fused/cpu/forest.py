@@ -28,11 +28,13 @@ from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
+from formats.storage.sorting import sorted_by_rows
 from semiring import ewise_add
 from semiring.cpu.atomics import added, exchanged
 from semiring.cpu.crew import MEMBERS, crew
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
+from semiring.cpu.rows import row_numbers
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
@@ -217,13 +219,8 @@ class Trees:
         if not self.rounds:  # they were sorted
             flatten(self.f)
             return a, b, w
-        starts, edges = np.zeros(n + 2, np.int64), (np.empty_like(a), np.empty_like(b), np.empty_like(w))
-        with crew(threads_for(NNZ_PER_VERTEX * count)) as gate:
-            _count_rows(gate, count, EDGES_AT_A_TIME, (a, b, starts))
-            np.cumsum(starts, out=starts)
-            _place(gate, count, EDGES_AT_A_TIME, ((a, b, w), starts, edges))
-            _sort_rows(gate, n, VERTICES_AT_A_TIME, (starts, edges))
-        return edges
+        indptr, v, w = sorted_by_rows(a, b, w, (n, n))
+        return row_numbers(indptr, 0).astype(a.dtype, copy=False), v.astype(b.dtype, copy=False), w
 
 
 def is_joined_in_order(A: CSR | CompressedCSR) -> bool:
@@ -440,42 +437,6 @@ def _unite(first, stop, f, ends, chosen, count, shared):
             end += np.uintp(1)
     to = np.uintp(added(count, 0, np.int64(end) - first))
     for at in range(np.uintp(first), end):
-        v = np.uintp(choosers[at])
-        chosen_u[to], chosen_v[to], weight[to] = v, other[v], lightest[v]
+        v, u = choosers[at], other[np.uintp(choosers[at])]
+        chosen_u[to], chosen_v[to], weight[to] = min(u, v), max(u, v), lightest[np.uintp(v)]
         to += np.uintp(1)
-
-
-@dealt
-def _count_rows(first, stop, a, b, starts):
-    """Count each vertex's edges to larger ones, two places on.  starts: (n + 2,) zeros."""
-    for k in range(np.uintp(first), np.uintp(stop)):
-        added(starts, np.uintp(min(a[k], b[k])) + np.uintp(2), 1)
-
-
-@dealt
-def _place(first, stop, ends, starts, edges):
-    """Write each edge among those of its smaller end, in any order; starts[u + 1] becomes where they end."""
-    (a, b, w), (_, larger, weights) = ends, edges
-    for k in range(np.uintp(first), np.uintp(stop)):
-        to = np.uintp(added(starts, np.uintp(min(a[k], b[k])) + np.uintp(1), 1))
-        larger[to], weights[to] = max(a[k], b[k]), w[k]
-
-
-@dealt
-def _sort_rows(first, stop, starts, edges):
-    """Sort each vertex's edges by their larger ends, by Shell's method: most rows are short."""
-    smaller, larger, weights = edges
-    for u in range(np.uintp(first), np.uintp(stop)):
-        start, end, gap = np.uintp(starts[u]), np.uintp(starts[u + np.uintp(1)]), np.uintp(1)
-        while np.uintp(3) * gap < end - start:
-            gap = np.uintp(3) * gap + np.uintp(1)
-        while gap > np.uintp(0):
-            for k in range(start + gap, end):
-                v, w, at = larger[k], weights[k], np.uintp(k)
-                while at >= start + gap and larger[at - gap] > v:
-                    larger[at], weights[at] = larger[at - gap], weights[at - gap]
-                    at -= gap
-                larger[at], weights[at] = v, w
-            gap //= np.uintp(3)
-        for k in range(start, end):
-            smaller[k] = u
