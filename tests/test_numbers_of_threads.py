@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from algorithms import boruvka, core_number, label_propagation, triangles
-from algorithms.fused.cpu import cores, dealing, forest
+from algorithms.fused.cpu import dealing, forest
 from algorithms.fused.cpu import label_propagation as propagation
 from algorithms.fused.cpu import triangles as counting
 from formats import CSR, from_edges
@@ -47,8 +47,7 @@ def network(seed: int) -> CSR:
 def shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has threads share small work, few vertices at a time."""
     monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 1)
-    monkeypatch.setattr(cores, "MIN_VERTICES_FOR_THREADS", 20)
-    for module in (cores, forest, counting, propagation):
+    for module in (forest, counting, propagation):
         monkeypatch.setattr(module, "VERTICES_AT_A_TIME", 4)
 
 

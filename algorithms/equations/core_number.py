@@ -54,7 +54,7 @@ def core_number(A: Matrix, *, symmetrize: bool = False, fused: bool = True) -> I
     return cores(A, symmetrize)
 
 
-core_number.memory = MemoryEstimate(fused=(56, 16), equations=(96, 32))
+core_number.memory = MemoryEstimate(fused=(112, 16), equations=(96, 32))
 core_number.interruptible_from_nnz = 1 << 22  # as each edge is looked at once
 
 

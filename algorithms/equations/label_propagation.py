@@ -68,7 +68,7 @@ def label_propagation(A: Matrix, *, max_iter: int = 10, symmetrize: bool = False
     return propagated(A, max_iter, symmetrize)
 
 
-label_propagation.memory = MemoryEstimate(fused=(96, 24), equations=(128, 60))
+label_propagation.memory = MemoryEstimate(fused=(160, 24), equations=(128, 60))
 
 
 @label_propagation.equations

@@ -60,7 +60,7 @@ def triangles(A: Matrix, *, symmetrize: bool = False, fused: bool = True) -> Int
     return of_each(A, symmetrize)
 
 
-triangles.memory = MemoryEstimate(fused=(96, 20), equations=(96, 60))
+triangles.memory = MemoryEstimate(fused=(160, 20), equations=(96, 60))
 
 
 @triangles.equations

@@ -121,7 +121,6 @@ WITH_THREADS = (
     ("fused.cpu.bfs.MIN_VERTICES_PER_THREAD", "levels", "NE"),
     ("fused.cpu.betweenness.MIN_EDGES_FOR_THREADS", "betweenness of 32", "grid10"),
     ("fused.cpu.cores.MIN_THREADS", "core numbers", "rmat18"),
-    ("fused.cpu.cores.MIN_VERTICES_FOR_THREADS", "core numbers", "rmat18"),
     ("fused.cpu.dealing.MIN_NNZ_FOR_THREADS", "levels", "rmat14"),
     ("fused.cpu.distance_sums.MIN_EDGE_LOOKS_FOR_THREADS", "closeness", "grid30"),
     ("fused.cpu.near_far.MIN_THREADS", "distances", "rmat18"),

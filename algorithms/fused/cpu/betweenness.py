@@ -101,7 +101,11 @@ class _Thread:
         n = A.nrows
         self.total, self.paths, self.share = np.zeros(0), np.zeros(n), np.zeros(n)
         self.order, self.leads = np.empty(n + 1, A.indices.dtype), np.empty(n, bool)
-        self.level = np.full(n, -1, np.int32)
+
+    @cached_property
+    def level(self) -> np.ndarray:
+        """The vertices' levels, none of them known: made by the thread that is the first to use them."""
+        return np.full(self.A.nrows, -1, np.int32)
 
     def unweighted(self, sources: np.ndarray) -> None:
         """Add the sums of some sources, by levels."""

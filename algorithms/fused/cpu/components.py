@@ -95,7 +95,7 @@ def _join(gate: np.ndarray, A: CSR, f: np.ndarray, rows: np.ndarray) -> None:
 
 def flatten(f: np.ndarray) -> None:
     """Let every vertex point at its root."""
-    deal(_flatten, f.size, VERTICES_AT_A_TIME, threads_for(f.size), f)
+    deal(point_at_roots, f.size, VERTICES_AT_A_TIME, threads_for(f.size), f)
 
 
 def most_frequent(f: np.ndarray) -> tuple[int, float]:
@@ -244,7 +244,8 @@ def _join_outward(first, stop, indptr, indices, f, shared, inside):
 
 
 @dealt
-def _flatten(first, stop, f):
+def point_at_roots(first, stop, f):
+    """Let the vertices from `first` to `stop` point at their roots."""
     for v in range(np.uintp(first), np.uintp(stop)):
         root = f[v]
         while f[np.uintp(root)] != root:

@@ -18,34 +18,26 @@ from formats import CSR
 from formats.storage.orientation import compressed
 from semiring.cpu.atomics import added, exchanged, loaded
 from semiring.cpu.compiler.references import interrupted
-from semiring.cpu.crew import crew
+from semiring.cpu.crew import MEMBERS, crew
 from semiring.cpu.kernels import compiled
 
-from .dealing import deal, dealt, threads_for
+from .dealing import dealt, threads_for
 
 MIN_THREADS = 3
 """Minimum of threads that share the vertices of a k: what they do to shared numbers takes twice as long."""
 
-MIN_VERTICES_FOR_THREADS = 1 << 15
-"""Minimum of vertices that stay for threads to share those that leave next."""
-
-VERTICES_AT_A_TIME = 1 << 8
-"""Number of vertices that a thread takes at a time."""
+PIECES_PER_THREAD = 8
+"""Pieces of the vertices that stay for a thread to take."""
 
 
 def cores(A: CSR, symmetrize: bool) -> np.ndarray:
     """The core number of each vertex, as `algorithms.equations.core_number.cores` has them."""
     S = compressed(undirected_pattern(A, symmetrize), 0)
     n, vertex, threads = S.nrows, S.indices.dtype, threads_for(S.nnz)
-    rows, left, alive = (S.indptr, S.indices), np.diff(S.indptr).astype(vertex), np.arange(n, dtype=vertex)
-    queues, staying, k = np.empty((threads, n + 1), vertex), np.zeros(1, np.int64), int(left.min(initial=n))
-    kept, count = np.empty_like(alive), n
-    while threads >= MIN_THREADS and count >= MIN_VERTICES_FOR_THREADS:
-        staying[0] = 0
-        deal(_leave_together, count, VERTICES_AT_A_TIME, threads, queues, rows, k, left, ((alive, kept), staying))
-        alive, kept, count, k = kept, alive, int(staying[0]), k + 1
-    with crew(1) as gate:
-        _peel(gate, rows, k, left, alive[:count], queues, staying)
+    left, alive = np.diff(S.indptr).astype(vertex), np.arange(n, dtype=vertex)
+    with crew(threads if threads >= MIN_THREADS else 1) as gate:
+        queues = np.empty((gate[MEMBERS], n + 1), vertex)
+        _peel(gate, (S.indptr, S.indices), int(left.min(initial=n)), left, alive, np.empty_like(alive), queues)
     return np.maximum(left, ~left).astype(np.int64)
 
 
@@ -57,11 +49,11 @@ def _leaving(shared):
     """
 
     @dealt
-    def loop(thread, first, stop, queues, rows, k, left, parts):
+    def loop(thread, first, stop, rows, k, left, lists, queues):
         """Let those of a list with k neighbours left leave, and who follows; the others make another list."""
-        queue, (indptr, indices), ((alive, kept), staying) = queues[thread], rows, parts
-        one, k = np.uintp(1), left.dtype.type(k)
-        found, head, stays, follows = np.uintp(0), np.uintp(0), np.uintp(first), left.dtype.type(k + 1)
+        (indptr, indices), (alive, kept, staying), one, k = rows, lists, np.uintp(1), left.dtype.type(k)
+        queue, follows = queues[thread], left.dtype.type(k + 1)
+        found, head, stays = np.uintp(0), np.uintp(0), np.uintp(first)
         for at in range(np.uintp(first), np.uintp(stop)):
             v = alive[at]
             d = left[np.uintp(v)]
@@ -98,10 +90,15 @@ _leave_alone, _leave_together = _leaving(False), _leaving(True)
 
 
 @compiled
-def _peel(gate, rows, k, left, alive, queues, staying):
-    """Find of each vertex its core number, by one thread.  left: its degree, at first.  alive: all vertices."""
-    count = alive.size
+def _peel(gate, rows, k, left, alive, kept, queues):
+    """Let all vertices leave, for one k after the other.  left: their degrees, at first.  alive: all of them."""
+    count, staying = alive.size, np.zeros(1, np.int64)
     while count:
         staying[0] = 0
-        _leave_alone(gate, count, count, (queues, rows, k, left, ((alive, alive), staying)))
+        if gate[MEMBERS] > 1:
+            grain = 1 + count // (PIECES_PER_THREAD * gate[MEMBERS])
+            _leave_together(gate, count, grain, (rows, k, left, (alive, kept, staying), queues))
+            alive, kept = kept, alive
+        else:
+            _leave_alone(gate, count, count, (rows, k, left, (alive, alive, staying), queues))
         count, k = staying[0], k + 1

@@ -28,15 +28,18 @@ from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.compressed import rows_within, strips
 from formats.storage.orientation import by_columns, has_columns, is_symmetric
+from formats.storage.sorting import sorted_by_rows
 from semiring import ewise_add
 from semiring.cpu.atomics import added, exchanged
+from semiring.cpu.crew import MEMBERS, crew
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
+from semiring.cpu.rows import row_numbers
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
-from .components import find, flatten, join, most_frequent
-from .dealing import deal, dealt, threads_for
+from .components import find, flatten, join, most_frequent, point_at_roots
+from .dealing import dealt, threads_for
 from .entries import Side, values_at
 from .light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, chosen_of, light_edges
 from .symmetry import find_symmetry
@@ -176,19 +179,23 @@ class Trees:
         other, best, choosers = np.empty_like(f), np.full_like(f, -1), np.empty_like(f)
         lightest = np.empty_like(self.weight)
         active, alone, known = self.vertices(), not self.count[0], False
-        while True:
-            found = other, lightest, len(sides) == 2, alone, known
-            parts = (sides[0], sides[-1]), f, active, self.giant_root(active.size), found
-            deal(_lightest, active.size, VERTICES_AT_A_TIME, threads_for(NNZ_PER_VERTEX * active.size), *parts)
-            active, choosing = best_of_each(f, active, active.size, other, lightest, best, choosers, alone)
-            choosing = self.agreed(choosing, other, lightest, best, choosers, alone)
-            if not choosing:
-                break
-            threads, ends = threads_for(NNZ_PER_VERTEX * choosing), (choosers, other, lightest)
-            chosen = *self.chosen, self.weight
-            deal(_unite, choosing, VERTICES_AT_A_TIME, threads, f, ends, chosen, self.count, threads > 1)
-            alone, known = False, True
-            self.rounds += 1
+        with crew(threads_for(NNZ_PER_VERTEX * active.size)) as gate:
+            while True:
+                point_at_roots(gate, f.size, EDGES_AT_A_TIME, (f,))
+                giant, found = self.giant_root(active.size), (other, lightest, len(sides) == 2, alone, known)
+                if giant >= 0 and gate[MEMBERS] == 1:
+                    active = active[f[active] != giant]  # sooner than to look at them twice
+                parts = (sides[0], sides[-1]), f, active, giant, found
+                _lightest(gate, active.size, VERTICES_AT_A_TIME, parts)
+                of_trees = other, lightest, best, choosers, alone
+                active, choosing = best_of_each(f, active, active.size, *of_trees, gate=gate)
+                choosing = self.agreed(choosing, *of_trees)
+                if not choosing:
+                    break
+                chosen = (*self.chosen, self.weight), self.count, gate[MEMBERS] > 1
+                _unite(gate, choosing, VERTICES_AT_A_TIME, (f, (choosers, other, lightest), *chosen))
+                alone, known = False, True
+                self.rounds += 1
 
     def vertices(self) -> np.ndarray:
         """Return the vertices whose rows are in the sides."""
@@ -199,8 +206,7 @@ class Trees:
         return choosing
 
     def giant_root(self, left: int) -> int:
-        """Point at the roots; returns that of a tree which has grown large and no longer chooses, -1 without any."""
-        flatten(self.f)
+        """Return the root of a tree which has grown large and no longer chooses, -1 without any."""
         if self.giant < 0 and left:
             root, share = most_frequent(self.f)
             self.giant = root if share >= GIANT_SHARE else -1
@@ -213,13 +219,8 @@ class Trees:
         if not self.rounds:  # they were sorted
             flatten(self.f)
             return a, b, w
-        starts, threads = np.zeros(n + 2, np.int64), threads_for(NNZ_PER_VERTEX * count)
-        edges = np.empty_like(a), np.empty_like(b), np.empty_like(w)
-        deal(_count_rows, count, EDGES_AT_A_TIME, threads, a, b, starts)
-        np.cumsum(starts, out=starts)
-        deal(_place, count, EDGES_AT_A_TIME, threads, (a, b, w), starts, edges)
-        deal(_sort_rows, n, VERTICES_AT_A_TIME, threads, starts, edges)
-        return edges
+        indptr, v, w = sorted_by_rows(a, b, w, (n, n))
+        return row_numbers(indptr, 0).astype(a.dtype, copy=False), v.astype(b.dtype, copy=False), w
 
 
 def is_joined_in_order(A: CSR | CompressedCSR) -> bool:
@@ -334,16 +335,27 @@ def _join_in_order(sides, begins, both, f, chosen, found):
 
 
 def best_of_each(
-    f: Any, active: Any, left: int, other: Any, lightest: Any, best: Any, choosers: Any, alone: bool
+    f: Any,
+    active: Any,
+    left: int,
+    other: Any,
+    lightest: Any,
+    best: Any,
+    choosers: Any,
+    alone: bool,
+    *,
+    gate: Any = None,
 ) -> tuple[np.ndarray, int]:
     """Return the active vertices that have an edge to choose, and how many `choosers` have their tree's best edge."""
+    if gate is None:
+        with crew(1) as gate:
+            return best_of_each(f, active, left, other, lightest, best, choosers, alone, gate=gate)
     kept, counts = (choosers if alone else np.empty_like(active[:left])), np.zeros(2, np.int64)
-    edges, threads = (other, lightest, best), threads_for(NNZ_PER_VERTEX * left)
-    deal(_propose, left, VERTICES_AT_A_TIME, threads, f, active, edges, alone, kept, counts)
+    _propose(gate, left, VERTICES_AT_A_TIME, (f, active, (other, lightest, best), alone, kept, counts))
     count = int(counts[0])
     if alone:
         return kept[:count].copy(), count
-    deal(_elect, count, VERTICES_AT_A_TIME, threads, f, kept, best, choosers, counts)
+    _elect(gate, count, VERTICES_AT_A_TIME, (f, kept, best, choosers, counts))
     return kept[:count], int(counts[1])
 
 
@@ -425,42 +437,6 @@ def _unite(first, stop, f, ends, chosen, count, shared):
             end += np.uintp(1)
     to = np.uintp(added(count, 0, np.int64(end) - first))
     for at in range(np.uintp(first), end):
-        v = np.uintp(choosers[at])
-        chosen_u[to], chosen_v[to], weight[to] = v, other[v], lightest[v]
+        v, u = choosers[at], other[np.uintp(choosers[at])]
+        chosen_u[to], chosen_v[to], weight[to] = min(u, v), max(u, v), lightest[np.uintp(v)]
         to += np.uintp(1)
-
-
-@dealt
-def _count_rows(first, stop, a, b, starts):
-    """Count each vertex's edges to larger ones, two places on.  starts: (n + 2,) zeros."""
-    for k in range(np.uintp(first), np.uintp(stop)):
-        added(starts, np.uintp(min(a[k], b[k])) + np.uintp(2), 1)
-
-
-@dealt
-def _place(first, stop, ends, starts, edges):
-    """Write each edge among those of its smaller end, in any order; starts[u + 1] becomes where they end."""
-    (a, b, w), (_, larger, weights) = ends, edges
-    for k in range(np.uintp(first), np.uintp(stop)):
-        to = np.uintp(added(starts, np.uintp(min(a[k], b[k])) + np.uintp(1), 1))
-        larger[to], weights[to] = max(a[k], b[k]), w[k]
-
-
-@dealt
-def _sort_rows(first, stop, starts, edges):
-    """Sort each vertex's edges by their larger ends, by Shell's method: most rows are short."""
-    smaller, larger, weights = edges
-    for u in range(np.uintp(first), np.uintp(stop)):
-        start, end, gap = np.uintp(starts[u]), np.uintp(starts[u + np.uintp(1)]), np.uintp(1)
-        while np.uintp(3) * gap < end - start:
-            gap = np.uintp(3) * gap + np.uintp(1)
-        while gap > np.uintp(0):
-            for k in range(start + gap, end):
-                v, w, at = larger[k], weights[k], np.uintp(k)
-                while at >= start + gap and larger[at - gap] > v:
-                    larger[at], weights[at] = larger[at - gap], weights[at - gap]
-                    at -= gap
-                larger[at], weights[at] = v, w
-            gap //= np.uintp(3)
-        for k in range(start, end):
-            smaller[k] = u
