@@ -74,7 +74,7 @@ def _grow(gate: np.ndarray, A: CSR, f: np.ndarray, both_ways: bool) -> None:
     parts = A.indptr, A.indices, f, bool(gate[MEMBERS] > 1)
     for join_first in (_hook_first, _join_second):
         join_first(gate, f.size, VERTICES_AT_A_TIME, parts)
-        _flatten(gate, f.size, VERTICES_AT_A_TIME, (f,))
+        point_at_roots(gate, f.size, VERTICES_AT_A_TIME, (f,))
         root, _ = most_frequent(f)
         inside = flagged(gate, f, root)
         outside = others(inside, f.size)
@@ -90,7 +90,7 @@ def _join(gate: np.ndarray, A: CSR, f: np.ndarray, rows: np.ndarray) -> None:
     if rows.any():
         parts = A.indptr, A.indices, f, bool(gate[MEMBERS] > 1), rows
         _join_rows(gate, rows.size, VERTICES_AT_A_TIME >> 6, parts)
-        _flatten(gate, f.size, VERTICES_AT_A_TIME, (f,))
+        point_at_roots(gate, f.size, VERTICES_AT_A_TIME, (f,))
 
 
 def flatten(f: np.ndarray) -> None:
