@@ -31,13 +31,13 @@ ELSEWHERE = {
 CAPACITIES = {
     "how far ahead memory is fetched": "*AHEAD",
     "how much a thread or a loop takes at a time": (
-        "*AT_ONCE PART* PIECE* TILE *_AT_A_TIME *_PER_CALL *_WORDS MAX_SOURCES GRAIN_VERTICES "
+        "*AT_ONCE PART* PIECE* TILE *_AT_A_TIME *_PER_CALL *_WORDS MAX_SOURCES GRAIN_VERTICES PLACES_PER_THREAD"
     ),
     "how wide a word, a vector or a node is": "DIGIT* LANES LINE* MOST WIDTH WORDS LISTS_* SEARCHES CHILDREN",
     "how many are looked at to learn of the others": "SAMPLE* SEARCHED_SHARE",
     "how much memory is taken": "*BYTES* MAX_PAIRS",
     "how long a queue of the GPU is": "COPIES_PER_ENTRY QUEUE_SHARE MIN_CROWD_ENTRIES MIN_QUEUE_ENTRIES",
-    "how wide a bucket is": "*MEANS MEANS_BY_DEGREE COPIES_MAX_ENTRIES DEEP_MAX_ENTRIES",
+    "how wide a bucket is": "WIDEST *MEANS MEANS_BY_DEGREE COPIES_MAX_ENTRIES DEEP_MAX_ENTRIES",
     "when a signal is heard, or a question is asked again": "FIRST_LOOK_S* ROUNDS_PER_STEP STEPS_PER_LAUNCH",
     "when a run is given up": "MIN_STEPS STEPS_PER_VERTEX",
     "how large a machine or a number may be": (
@@ -45,7 +45,10 @@ CAPACITIES = {
     ),
     "how exact a bound is": "LIGHT_EDGES_PER_VERTEX ROUNDINGS SWEEPS *NNZ_PER_VERTEX ROUNDS_PER_DOUBLING",
     "graphs beyond a GPU's memory": "MAX_LEFT_SHARE MAX_READ_SHARE",
-    "a name of a number": "DAMAGED ENDLESS FOUND IDLE LISTED MARK NEW NONE NULL ONE OPEN OUTDATED TWO WAITING",
+    "a name of a number": (
+        "BLOCKS BUSY DAMAGED EMPTY ENDLESS FILLED FOUND IDLE LISTED "
+        "MARK MOVED NEW NONE NULL ONE OPEN OUTDATED TWO WAITING"
+    ),
     "paths whose sums differ in their last bits": "SHORT_NNZ",
     "the same rule as PULL_DIVISOR": "PUSH_DIVISOR",
 }

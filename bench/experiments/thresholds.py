@@ -125,6 +125,7 @@ WITH_THREADS = (
     ("fused.cpu.distance_sums.MIN_EDGE_LOOKS_FOR_THREADS", "closeness", "grid30"),
     ("fused.cpu.near_far.MIN_THREADS", "distances", "rmat18"),
     ("fused.cpu.near_far.MIN_SHARED_EDGES", "distances", "rmat18"),
+    ("fused.cpu.near_far.EDGES_PER_THREAD", "distances", "grid50"),
     ("fused.cpu.pagerank.MIN_NNZ_FOR_THREADS", "PageRank", "rmat12"),
     ("fused.cpu.searches.MIN_NNZ_FOR_THREADS", "levels from 64", "rmat10"),
     ("fused.cpu.dealing.MIN_NNZ_FOR_THREADS", "weak components", "rmat14"),

@@ -36,8 +36,8 @@ BUSY, BLOCKS = 0, 16
 EMPTY, FILLED, MOVED = np.int64(0), np.int64(1), np.int64(2)
 """States of the place of a block: MOVED while somebody reads it."""
 
-BLOCK = 16
-"""Number of entries in a block."""
+ENTRIES_AT_A_TIME = 16
+"""Number of entries in a block, which a thread takes at a time."""
 
 PLACES_PER_THREAD = 2
 """Number of blocks for each thread that may lie there."""
@@ -57,7 +57,11 @@ def room(threads: int, size: int, vertices: np.dtype, dtype: np.dtype) -> tuple[
     near = np.empty((threads, size), vertices), np.empty((threads, size), dtype)
     far = np.empty((2, threads, size), vertices), np.empty((2, threads, size), dtype)
     places = threads * PLACES_PER_THREAD
-    blocks = np.zeros(places, np.int64), np.empty((places, BLOCK), vertices), np.empty((places, BLOCK), dtype)
+    blocks = (
+        np.zeros(places, np.int64),
+        np.empty((places, ENTRIES_AT_A_TIME), vertices),
+        np.empty((places, ENTRIES_AT_A_TIME), dtype),
+    )
     counts, ends = np.zeros((threads, 16), np.int64), np.zeros(threads, np.int64)
     return near, far, (counts, ends, np.empty((threads, 16), dtype)), np.zeros(2 * BLOCKS, np.int64), blocks
 
@@ -69,11 +73,14 @@ def lay(words, blocks, near, end, thread):
     for k in range(PLACES_PER_THREAD):
         place = thread * PLACES_PER_THREAD + k
         if loaded(states, place) == EMPTY:  # as the thread's own places are until it fills them
-            for i in range(BLOCK):
-                vertices[place, i], distances[place, i] = near[0][end - BLOCK + i], near[1][end - BLOCK + i]
+            for i in range(ENTRIES_AT_A_TIME):
+                vertices[place, i], distances[place, i] = (
+                    near[0][end - ENTRIES_AT_A_TIME + i],
+                    near[1][end - ENTRIES_AT_A_TIME + i],
+                )
             added(words, BLOCKS, 1)
             stored(states, place, FILLED)
-            return end - BLOCK
+            return end - ENTRIES_AT_A_TIME
     return end
 
 
@@ -86,11 +93,11 @@ def take(words, blocks, near, thread):
     for k in range(states.size):
         place = (thread * PLACES_PER_THREAD + k) % states.size
         if states[place] == FILLED and exchanged(states, place, FILLED, MOVED):
-            for i in range(BLOCK):
+            for i in range(ENTRIES_AT_A_TIME):
                 near[0][i], near[1][i] = vertices[place, i], distances[place, i]
             added(words, BLOCKS, -1)
             stored(states, place, EMPTY)
-            return BLOCK
+            return ENTRIES_AT_A_TIME
     return 0
 
 
@@ -138,7 +145,7 @@ def following(semiring: Semiring, dtype: np.dtype) -> Kernel:
         while head < size:
             if head & 255 == 255 and interrupted():
                 break
-            if gate[MEMBERS] > 1 and size - head > 2 * BLOCK:
+            if gate[MEMBERS] > 1 and size - head > 2 * ENTRIES_AT_A_TIME:
                 size = lay(words, blocks, near, size, thread)
             fetch_ahead(near[0], head, size, d, rows)
             v, x = np.uintp(near[0][np.uintp(head)]), near[1][np.uintp(head)]
