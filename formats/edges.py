@@ -37,7 +37,7 @@ from .matrix.workspace import FEW_OF_ALL, WORD
 from .places import at_home
 from .storage.compressed import CSR, compress, index_types
 from .storage.pieces import ranges
-from .storage.sorting import fits_words, refuse_sum, sorted_by_rows, sorting_nbytes
+from .storage.sorting import fits_words, refuse_sum, sorted_by_rows
 
 IN_ORDER, SORTED, COMBINED, REPEATED, SUMMED = 10, 18, 28, 28, 24
 """Bytes that `from_edges` holds beside the arrays it was given, for each edge.
@@ -47,6 +47,8 @@ does; integers that are added up.
 """
 FEW, PARTS = {True: 1 << 20, False: 1 << 26}, {True: 16, False: 64}
 """Edges that are sorted at once on the host (True) and on a GPU; of more, one part in so many, or a row."""
+PARTS_OF_WORDS = 6
+"""The parts in which more edges on the host become words: one at a time is sorted."""
 LOOKED_AT = {True: 1 << 20, False: 1 << 27}
 """Edges that are looked at a time on the host (True), where they stay in a cache, and on a GPU."""
 FINDING = 3
@@ -108,9 +110,10 @@ def from_edges(
         check_range(cols, "dst", ncols)
         check_not_nan(values)
         if not _ascend(rows, cols):
-            by_words = place.on_host and nrows <= FEW_OF_ALL * rows.size and fits_words((nrows, ncols))
-            sort = _sorted_by_words if by_words else _sorted_in_pieces
-            return sort(rows, cols, values, (nrows, ncols), dup, what)
+            if place.on_host and nrows <= FEW_OF_ALL * rows.size and fits_words((nrows, ncols)):
+                alike = weights is None and dup != "sum"
+                return _sorted_by_words(rows, cols, values, (nrows, ncols), dup, what, alike)
+            return _sorted_in_pieces(rows, cols, values, (nrows, ncols), dup, what)
     place.check_room(what, IN_ORDER * rows.size + pointers + copied)
     rows, cols = as_indices(rows, "src", nrows, index_type), as_indices(cols, "dst", ncols, index_type)
     check_not_nan(values)
@@ -165,15 +168,26 @@ def _sort_and_combine(
     return rows.take(starts), cols.take(starts), values
 
 
-def _sorted_by_words(rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, what: str) -> CSR:
-    """The CSR of edges in any order, on the host."""
-    index_type = index_types(shape, rows.size)[1]
+def _sorted_by_words(
+    rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, what: str, alike: bool
+) -> CSR:
+    """The CSR of edges in any order, on the host.  alike: true if all values are, and need not be sorted."""
+    place, index_type, kept = same_place(rows), index_types(shape, rows.size)[1], (np.int32, np.int64)
     wide = [part.view(np.int64) if part.dtype == np.uint64 else part for part in (rows, cols)]
-    copied = [part for part in wide if part.dtype not in (np.int32, np.int64)]
-    needed = sorting_nbytes(shape, rows.size, values.itemsize)
-    same_place(rows).check_room(what, needed + index_type.itemsize * sum(part.size for part in copied))
-    src, dst = (part if part.dtype in (np.int32, np.int64) else part.astype(index_type) for part in wide)
-    return CSR.trusted(*sorted_by_rows(src, dst, values, shape, dup=dup), shape)
+    copied = index_type.itemsize * sum(part.size for part in wide if part.dtype not in kept)
+    place.check_room(what, copied)
+    src, dst = (part if part.dtype in kept else part.astype(index_type) for part in wide)
+    at_once = max(FEW[True], rows.size // PARTS_OF_WORDS)
+    indptr, indices, combined = sorted_by_rows(
+        src,
+        dst,
+        values[: 0 if alike else values.size],
+        shape,
+        dup=dup,
+        at_once=at_once,
+        room=lambda needed: place.check_room(what, needed),
+    )
+    return CSR.trusted(indptr, indices, values[: indices.size].copy() if alike else combined, shape)
 
 
 def _sorted_in_pieces(rows: Array, cols: Array, values: Array, shape: tuple[int, int], dup: str, what: str) -> CSR:

@@ -10,7 +10,7 @@ import pytest
 
 import semiring
 from bench.graphs import rmat
-from formats import CSC, CSR
+from formats import CSC, CSR, from_edges
 from formats.storage.compressed import turn
 
 COUNTS = (1, 2, 4, 8)
@@ -59,3 +59,37 @@ def test_columns_of_odd_shapes(kind: str) -> None:
     assert (values == order).all()
     assert (rows == np.repeat(np.arange(nrows), np.diff(indptr))[order]).all()
     assert (starts == np.searchsorted(indices[order], np.arange(ncols + 1))).all()
+
+
+@pytest.mark.parametrize("dup", ["min", "max", "first", "last", "sum"])
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float32", "float64"])
+def test_rows_of_edges(dup: Any, dtype: str) -> None:
+    random, size, n = np.random.default_rng(1), (1 << 20) + 7, 1 << 16
+    src, dst = (random.zipf(1.3, (2, size)) % n).astype(np.int32)
+    weights = (random.random(size) * 100).astype(np.int32).astype(dtype)
+    A = same(lambda: from_edges(src, dst, weights, shape=n, dup=dup))
+    A.check()
+    keys, first, counts = np.unique(src.astype(np.int64) * n + dst, return_index=True, return_counts=True)
+    assert (A.to_edges()[0] * np.int64(n) + A.indices == keys).all()
+    order = np.argsort(src.astype(np.int64) * n + dst, kind="stable")
+    ends = np.cumsum(counts)
+    ordered = weights[order]
+    if dup in ("first", "last"):
+        expected = weights[first] if dup == "first" else ordered[ends - 1]
+    else:
+        combine = {"min": np.minimum, "max": np.maximum, "sum": np.add}[dup]
+        expected = combine.reduceat(ordered, ends - counts).astype(dtype)
+    assert (A.values == expected).all()
+
+
+def test_what_is_wrong_with_edges_is_said() -> None:
+    size, n = (1 << 20) + 2, 1 << 20
+    src, dst = np.arange(size)[::-1] % n, np.arange(size) % n
+    with pytest.raises(ValueError, match=r"edge \(0, 1\) is given more than once"):
+        from_edges(src, dst, shape=n, dup="error")
+    for weight, dtype, error in ((2**31 - 2, np.int32, OverflowError), (2**62, np.int64, OverflowError)):
+        with pytest.raises(error, match=f"does not fit {np.dtype(dtype)}"):
+            from_edges(src, dst, np.full(size, weight, dtype), shape=n, dup="sum")
+    infinite = np.where(np.arange(size) < n, np.inf, -np.inf)
+    with pytest.raises(ValueError, match="must not be NaN"):
+        from_edges(src, dst, infinite, shape=n, dup="sum")

@@ -25,7 +25,7 @@ N, M = 1 << 10, 1 << 15
 def in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(edges.FEW, True, 500)
     monkeypatch.setitem(edges.LOOKED_AT, True, 1000)
-    monkeypatch.setattr(sorting, "BLOCK_BITS", 8)
+    monkeypatch.setattr(sorting, "BLOCK_BITS", 10)
 
 
 def ends_of(kind: str) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +91,7 @@ def test_pieces_take_no_more_than_was_predicted(kind: str, monkeypatch: pytest.M
 
 def test_a_generator_takes_little_more_than_its_graph(in_pieces: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BLOCK, "cpu", 1 << 12)
-    rmat(4)
+    rmat(14)  # loads loops
     tracemalloc.start()
     try:
         A = rmat(14)

@@ -316,9 +316,9 @@ def _sort_block(dealt, begin, end, first, stop, made):
     for column in range(begin, end):
         total, starts[np.uintp(column + 1)] = total + starts[np.uintp(column + 1)], total
     for e in range(first, stop):
-        column = np.uintp(columns[e]) + np.uintp(1)
-        at = np.uintp(starts[column])
-        starts[column] += 1
+        behind = np.uintp(columns[e]) + np.uintp(1)
+        at = np.uintp(starts[behind])
+        starts[behind] += 1
         new_rows[at], new_values[at] = rows[e], moved[e]
 
 

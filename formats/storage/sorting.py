@@ -13,13 +13,15 @@ the word has no room, the place lies in an array beside the words.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, shortened
 from ..hooks import machine_code, side_by_side, threads
 from .compressed import index_types
+from .pieces import ranges
 
 BLOCK_BITS, LONG_BLOCK_BITS = 16, 19
 """Numbers of entries in a block: 8 bytes each, twice, are a MiB, or 8 where there would be too many blocks."""
@@ -40,81 +42,122 @@ def fits_words(shape: tuple[int, int]) -> bool:
     return column_bits + max(row_bits - MOST_BLOCKS_BITS, 0) <= WORD_BITS
 
 
-def sorting_nbytes(shape: tuple[int, int], size: int, itemsize: int) -> int:
-    """Bytes that `sorted_by_rows` takes for so many entries, with its result."""
-    of_indptr, index_type = index_types(shape, size)
-    dealt = 0 if itemsize * 8 == VALUE_BITS else itemsize
-    entry = WORD_BITS // 8 + index_type.itemsize + itemsize + dealt
-    block = 1 << max(BLOCK_BITS, size.bit_length() - FEW_BLOCKS_BITS)  # of which each thread sorts one
-    return size * entry + WORD_BITS // 8 * min(size, threads() * block) + 2 * (shape[0] + 1) * of_indptr.itemsize
-
-
 def sorted_by_rows(
-    src: Array, dst: Array, values: Array, shape: tuple[int, int], both_ways: bool = False, dup: str = "min"
+    src: Array,
+    dst: Array,
+    values: Array,
+    shape: tuple[int, int],
+    both_ways: bool = False,
+    dup: str = "min",
+    at_once: int | None = None,
+    room: Callable[[int], None] = lambda needed: None,
 ) -> tuple[Array, Array, Array]:
     """Returns rows (indptr, indices, values) of entries in any order, those of one place combined in their order.
 
     src, dst: (m,), integers within the shape.  values: (m,), or (0,) for entries without; then none come back.
     both_ways: with the reverse of every entry that lies off the diagonal, for a square shape.  dup: see `from_edges`.
+    at_once: entries that are sorted at once, about, by default all; the fewer, the less memory.  room: is told the
+    bytes that it takes, its result among them.
     """
     row_bits, column_bits = (max(extent - 1, 0).bit_length() for extent in shape)
     most, weighted = src.size * (1 + both_ways), values.size > 0
     size_bits = most.bit_length()
-    few = min(max(size_bits - BLOCK_BITS, 0), FEW_BLOCKS_BITS)
+    few = FEW_BLOCKS_BITS if at_once else min(max(size_bits - BLOCK_BITS, 0), FEW_BLOCKS_BITS)
     block_bits = min(max(few, size_bits - LONG_BLOCK_BITS), MOST_BLOCKS_BITS, row_bits)
     most_bits = WORD_BITS - column_bits - row_bits + min(MOST_BLOCKS_BITS, row_bits)  # beside row and column
     in_words = weighted and values.itemsize * 8 == VALUE_BITS <= most_bits
     value_bits = VALUE_BITS if in_words else size_bits if weighted and size_bits <= most_bits else 0
     block_bits = max(block_bits, value_bits + column_bits + row_bits - WORD_BITS)
-    shift = row_bits - block_bits
-    layout = np.array((shift, column_bits, value_bits, both_ways), np.uint64)
-    way = MAX if dup == "sum" and values.dtype == bool else WAYS[dup] + (dup == "sum" and values.dtype.kind == "f")
+    layout = np.array((row_bits - block_bits, column_bits, value_bits, both_ways), np.uint64)
+    count, pieces = machine_code(count_in_blocks), max(1, min(MAX_PARTS, src.size // ENTRIES_PER_PART))
+    cuts = [src.size * k // pieces for k in range(pieces + 1)]
+    counts = np.zeros((pieces, (max(shape[0] - 1, 0) >> row_bits - block_bits) + 1), np.uint64)
+    side_by_side(lambda k: count((src, dst), cuts[k], cuts[k + 1], layout, counts[k]), pieces)
+    begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts.sum(axis=0), dtype=np.int64)))
+    groups = list(ranges(begins, at_once or most))
 
     of_indptr, index_type = index_types(shape, most)
-    entries, begins = _dealt_out((src, dst), values, layout, (shape[0], of_indptr), in_words)
-    indptr, indices = np.zeros(shape[0] + 1, of_indptr), np.empty(begins[-1], index_type)
-    kept = np.empty(begins[-1] if weighted else 0, values.dtype)
-    of_kept = entries[2], kept, kept.view(np.uint32) if in_words else np.empty(0, np.uint32)
-    digits = max(1, -(-(shift + column_bits) // DIGIT_BITS))
-    counts = digits, 1 << -(-(shift + column_bits) // digits)
-    found, wrong = np.zeros(len(begins), np.int64), np.full(len(begins) - 1, -1)
-    sort = machine_code(sort_rows_of_block)
-
-    def sort_one(k: int) -> None:
-        first, stop = begins[k : k + 2]
-        words, places = (part[first:stop] for part in entries[:2])
-        some = words, places, np.empty_like(words), np.empty_like(places), np.empty(counts, np.uint64)
-        found[k + 1], wrong[k] = sort(some, layout, k << shift, first, of_kept, way, indptr, indices)
-
-    side_by_side(sort_one, len(begins) - 1)
-    entries, of_kept = (), ()
+    entry, word = index_type.itemsize + values.itemsize, WORD_BITS // 8 + (not in_words) * values.itemsize
+    some = max((end - begin for *_, begin, end in groups), default=0)
+    blocks = min(threads() * int(np.diff(begins).max()), some) * WORD_BITS // 8
+    result = 2 * (shape[0] + 1) * of_indptr.itemsize + int(begins[-1]) * entry
+    room(result + some * (word + entry * (len(groups) > 1)) + blocks + 8 * counts.nbytes + (threads() << 15))
+    indptr, upto = np.zeros(shape[0] + 1, of_indptr), 0
+    made = [np.empty(int(begins[-1]) if len(groups) > 1 else 0, dtype) for dtype in (index_type, values.dtype)]
+    for first, last, *_ in groups:
+        entries = _dealt_out((src, dst), values, layout, cuts, first, counts[:, first:last], in_words)
+        own = begins[first : last + 1] - begins[first]
+        found, *parts = _sorted_blocks(entries, layout, first, own, dup, indptr, made)
+        del entries
+        if len(groups) == 1:
+            made = parts if found[-1] == own[-1] else [np.empty(found[-1], part.dtype) for part in parts]
+        for whole, part in zip(made, parts, strict=True):
+            if whole is not part and part.size:
+                _pack(part, own, found, whole[upto:])
+        upto += int(found[-1])
+        del part, parts
     np.cumsum(indptr, out=indptr)
-    if dup == "error" and (wrong >= 0).any():
-        block = int((wrong >= 0).argmax())
-        row = int(np.searchsorted(indptr, found[: block + 1].sum() + wrong[block] - begins[block], "right")) - 1
-        raise ValueError(f"edge ({row}, {indices[wrong[block]]}) is given more than once")
-    if dup == "sum" and (wrong >= 0).any():
-        refuse_sum(values.dtype)
-    return indptr, *(_without_gaps(array, begins, found) for array in (indices, kept))
+    return indptr, shortened(made[0], upto), shortened(made[1], upto if weighted else 0)
 
 
 def _dealt_out(
-    edges: tuple[Array, Array], values: Array, layout: Array, rows: tuple[int, np.dtype], in_words: bool
-) -> tuple[tuple[Array, ...], list[int]]:
-    """Returns (words, places, values that are not in words) by blocks of rows, and where each block begins."""
-    size, (nrows, of_indptr), (count, move) = edges[0].size, rows, map(machine_code, (count_in_blocks, deal))
-    parts = max(1, min(MAX_PARTS, size // ENTRIES_PER_PART))
-    cuts = [size * k // parts for k in range(parts + 1)]
-    counts = np.zeros((parts, (max(nrows - 1, 0) >> int(layout[0])) + 1), np.uint64)
-    side_by_side(lambda k: count(edges, cuts[k], cuts[k + 1], layout, counts[k]), parts)
+    edges: tuple[Array, Array], values: Array, layout: Array, cuts: list[int], first: int, counts: Array, in_words: bool
+) -> tuple[Array, ...]:
+    """Returns (words, places, values not in words) of the blocks from the first one on; counts: by part and block."""
     ends = np.cumsum(counts.T, dtype=np.uint64).reshape(counts.T.shape).T
-    starts, begins = np.ascontiguousarray(ends - counts), [0, *ends[-1].tolist()]
+    starts, total = np.ascontiguousarray(ends - counts), int(ends[-1, -1])
     others = values[: 0 if in_words else values.size]
-    words, dealt = np.empty(begins[-1], np.uint64), np.empty(begins[-1] if others.size else 0, values.dtype)
-    places = np.empty(begins[-1] if values.size and layout[2] == 0 else 0, of_indptr)
+    words, dealt = np.empty(total, np.uint64), np.empty(total if others.size else 0, values.dtype)
+    places = np.empty(total if values.size and layout[2] == 0 else 0, np.int64)
     into = layout, values.view(np.uint32) if in_words else np.empty(0, np.uint32), others, dealt, words, places
-    side_by_side(lambda k: move(edges, cuts[k], cuts[k + 1], starts[k], into), parts)
-    return (words, places, dealt), begins
+    move = machine_code(deal)
+    side_by_side(lambda k: move(edges, cuts[k], cuts[k + 1], first, starts[k], into), len(cuts) - 1)
+    return words, places, dealt
+
+
+def _sorted_blocks(
+    entries: tuple[Array, ...],
+    layout: Array,
+    first_block: int,
+    begins: Array,
+    dup: str,
+    indptr: Array,
+    made: list[Array],
+) -> tuple[Array, Array, Array]:
+    """Returns (entries up to each block's end, indices, values), with gaps, and writes each row's number behind it."""
+    (shift, column_bits, *_), (words, places, dealt), total = map(int, layout), entries, int(begins[-1])
+    in_words = layout[2] == VALUE_BITS and not dealt.size
+    weighted = total if in_words or dealt.size else 0
+    indices, kept = np.empty(total, made[0].dtype), np.empty(weighted, made[1].dtype)
+    of_kept = dealt, kept, kept.view(np.uint32) if in_words else np.empty(0, np.uint32)
+    way = MAX if dup == "sum" and kept.dtype == bool else WAYS[dup] + (dup == "sum" and kept.dtype.kind == "f")
+    digits = max(1, -(-(shift + column_bits) // DIGIT_BITS))
+    counts = digits, 1 << -(-(shift + column_bits) // digits)
+    found, wrong = np.zeros(begins.size, np.int64), np.full(begins.size - 1, -1)
+    sort = machine_code(sort_rows_of_block)
+
+    def sort_one(k: int) -> None:
+        own, row = slice(*begins[k : k + 2].tolist()), first_block + k << shift
+        some = (
+            words[own],
+            places[own],
+            np.empty_like(words[own]),
+            np.empty_like(places[own]),
+            np.empty(counts, np.uint64),
+        )
+        found[k + 1], wrong[k] = sort(some, layout, row, own.start, of_kept, way, indptr, indices)
+
+    side_by_side(sort_one, begins.size - 1)
+    bad = int((wrong >= 0).argmax())
+    if dup == "error" and wrong[bad] >= 0:
+        row = first_block + bad << shift
+        row += int(
+            np.searchsorted(np.cumsum(indptr[row + 1 : row + 1 + (1 << shift)]), wrong[bad] - begins[bad], "right")
+        )
+        raise ValueError(f"edge ({row}, {indices[wrong[bad]]}) is given more than once")
+    if dup == "sum" and wrong[bad] >= 0:
+        refuse_sum(kept.dtype)
+    return np.cumsum(found), indices, kept
 
 
 def refuse_sum(dtype: np.dtype) -> NoReturn:
@@ -124,18 +167,11 @@ def refuse_sum(dtype: np.dtype) -> NoReturn:
     raise OverflowError(f"the sum of duplicate edges does not fit {dtype}; pass dtype='float64'")
 
 
-def _without_gaps(array: Array, begins: list[int], found: Array) -> Array:
-    """The first entries of every block, as many as were found."""
-    ends = np.cumsum(found)
-    if ends[-1] >= array.size:
-        return array
-    packed = np.empty(int(ends[-1]), array.dtype)
-
-    def move(k: int) -> None:
-        packed[ends[k] : ends[k + 1]] = array[begins[k] : begins[k] + found[k + 1]]
-
-    side_by_side(move, len(begins) - 1)
-    return packed
+def _pack(array: Array, begins: Array, ends: Array, packed: Array) -> None:
+    """Copy the entries of each block, without the gaps between them."""
+    counts = np.diff(ends)
+    parts = [(packed[i : i + size], array[j : j + size]) for i, j, size in zip(ends, begins, counts, strict=False)]
+    side_by_side(lambda k: np.copyto(*parts[k]), len(parts))
 
 
 def in_order(src, dst):
@@ -155,8 +191,8 @@ def count_in_blocks(edges, first, stop, layout, counts):
             counts[np.uint64(dst[e]) >> shift] += np.uint64(1)
 
 
-def deal(edges, first, stop, starts, into):
-    """Deal entries out to blocks of rows, as words of row within the block, column and what tells the value.
+def deal(edges, first, stop, first_block, starts, into):
+    """Deal entries out to some blocks of rows, as words of row within the block, column and what tells the value.
 
     starts: where the next entry of each block goes.  into: layout (the bits of a row within the block, of a column and
     of what tells the value; both ways); the values that go into words; others, and where these go, to which words lead,
@@ -168,14 +204,16 @@ def deal(edges, first, stop, starts, into):
     for e in range(first, stop):
         row, column = np.uint64(src[e]), np.uint64(dst[e])
         for _ in range(2):
-            at = starts[row >> shift]
-            starts[row >> shift] = at + np.uint64(1)
-            value = np.uint64(bits[e]) if bits.size else at if value_bits else np.uint64(0)
-            words[at] = ((row & within) << column_bits | column) << value_bits | value
-            if values.size:
-                dealt[at] = values[e]
-            if places.size:
-                places[at] = at
+            block = (row >> shift) - np.uint64(first_block)
+            if block < np.uint64(starts.size):
+                at = starts[block]
+                starts[block] = at + np.uint64(1)
+                value = np.uint64(bits[e]) if bits.size else at if value_bits else np.uint64(0)
+                words[at] = ((row & within) << column_bits | column) << value_bits | value
+                if values.size:
+                    dealt[at] = values[e]
+                if places.size:
+                    places[at] = at
             if not both_ways or row == column:
                 break
             row, column = column, row
