@@ -60,8 +60,8 @@ BEGIN, END, LEVEL, UNEXPLORED, EDGES, TARGET, DEEPEST = range(7)
 """Places in the state of a search.
 
 They hold the frontier's part of the queue, its level, and, where they are counted, the edges that no large frontier has
-had yet and those of this one. The target is the vertex to stop at, or -1. The last two are the deepest level that is
-wanted and the most edges of a row, 0 where no level is large."""
+had yet and those of this one. The target is the vertex to stop at, or -1. The last three are the deepest level that is
+wanted, the most edges of a row, 0 where no level is large, and the edges from which on one is."""
 
 
 def search(
@@ -118,7 +118,7 @@ class _Search:
         self.queue = np.empty(A.nrows + 2 * room, parent.dtype)
         self.own = np.empty((self.threads, room if self.threads >= MIN_THREADS else 0), parent.dtype)
         widest = A.keep(LONGEST, lambda: int(np.diff(A.indptr).max(initial=0)), 0) if A.nnz >= MIN_NNZ else 0
-        self.state = np.array([0, 1, 0, A.nnz, 0, -1, deepest, widest])
+        self.state = np.array([0, 1, 0, A.nnz, 0, -1, deepest, widest, LARGE_EDGES])
         self.pushed = self.pulled = 0
         self.seen: np.ndarray | None = None  # made at the first large level, and again where small ones came between
         self.reached: np.ndarray | None = None  # made at the first push: a bitmap for each thread, empty between pushes
@@ -199,16 +199,16 @@ def _small_levels(gate, rows, found, own, state, alpha):
     """Push small levels, of which threads share those that are worth it."""
     (indptr, _), (level, _, queue), threads = rows, found, gate[MEMBERS]
     begin, end, k, unexplored = state[0], state[1], state[2], state[3]
-    edges, one, target, deepest, widest = np.int64(0), np.uintp(1), state[5], state[6], state[7]
+    edges, one, (target, deepest, widest, large) = np.int64(0), np.uintp(1), (state[5], state[6], state[7], state[8])
     while begin < end and k < deepest and (target < 0 or level[target] < 0) and not interrupted():
         most = (end - begin) * widest
-        if most >= LARGE_EDGES or most * alpha > unexplored:
+        if most >= large or most * alpha > unexplored:
             edges = np.int64(0)
             for place in range(begin, end):
                 u = np.uintp(queue[place])
                 edges += np.int64(indptr[u + one]) - np.int64(indptr[u])
             unexplored -= edges
-            if edges >= LARGE_EDGES or edges * alpha > unexplored:
+            if edges >= large or edges * alpha > unexplored:
                 break
         k += 1
         if end + own.shape[1] > queue.size:
