@@ -18,18 +18,26 @@ from formats.undisturbed import LISTENING_SECONDS
 from ..kernels import interrupts
 
 
+def _nothing() -> None:
+    """Do the work of a task that was cancelled."""
+
+
 class Task:
     """A call that a thread of the pool makes, unless it is cancelled first."""
 
     def __init__(self, work: Callable[[], object]) -> None:
-        self._work, self._then = work, list[Callable[[Task], object]]()
+        self._work: Callable[[], object] = work
+        self._then = list[Callable[[Task], object]]()
         self._fate, self._ended, self._over = dict[str, str](), allocate_lock(), False
         self._error: BaseException | None = None
         self._ended.acquire()
 
     def cancel(self) -> bool:
-        """Keep it from beginning; False if it has begun."""
-        return self._fate.setdefault("it", "is cancelled") == "is cancelled"
+        """Keep it from beginning, and let go of what it would have worked on; False if it has begun."""
+        if self._fate.setdefault("it", "is cancelled") == "has begun":
+            return False
+        self._work = _nothing
+        return True
 
     def make(self) -> None:
         """Make the call, in the thread that has taken the task."""
