@@ -105,7 +105,7 @@ def test_every_public_name_has_a_page_with_types_source_and_example(site: Path) 
 
 
 def test_signatures_link_their_types_and_tell_results_by_call(site: Path) -> None:
-    text = entries(site, "algorithms")["algorithms.equations.sssp"]
+    text = entries(site, "algorithms")["algorithms.sssp"]
     head, _, rest = text.partition("</dt>")
     assert {"Matrix", "Semiring", "Vertices", "Paths"} <= set(re.findall(r'href="[^"]*" title="[\w.]*\.(\w+)"', head))
     calls = re.sub("<[^>]*>", "", rest.partition("Results by call")[2])
