@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algorithms import bellman_ford, da2cf, delta_stepping, dijkstra, path, shortest_path_tree
-from algorithms.fused.cpu import near_far
+from algorithms.fused.cpu import near_far, shared_relaxation
 from bench.laboratory import bellman_ford_by
 from formats import CSR, Matrix, from_edges
 from semiring import OPERATORS, LorLand, MaxMin, MaxPlus, MinMax, MinPlus, Monoid, Semiring, explain
@@ -196,6 +196,36 @@ def test_lists_that_fill_up_are_moved_together(worth: int, monkeypatch: Any) -> 
     with threads(3):
         for delta in (1, 10**9):
             agree(delta_stepping, A, 0, delta=delta)
+
+
+@pytest.mark.quick
+def test_threads_write_nothing_behind_their_far_lists(monkeypatch: Any) -> None:
+    """Of hubs that each improve the same vertices a list keeps what is out of date, while other entries are sifted."""
+    hubs, far, near, made = np.arange(1, 42), np.arange(42, 14_042), np.arange(14_042, 20_042), []
+    src = np.concatenate((np.zeros(hubs.size + far.size, int), np.repeat(hubs, near.size)))
+    dst = np.concatenate((hubs, far, np.tile(near, hubs.size)))
+    weights = np.concatenate((10 + hubs / 100, np.full(far.size, 1e6), np.repeat(9000.0 - 100 * hubs, near.size)))
+    A, room, behind = (
+        from_edges(src, dst, weights.astype(np.float32), shape=near[-1] + 1),
+        shared_relaxation.room,
+        20_000,
+    )
+
+    def guarded(threads: int, size: int, *types: np.dtype) -> Any:
+        lists = room(threads, size, *types)
+        made.append([np.full((2, threads, size + behind), -7, dtype) for dtype in types])
+        return lists[0], tuple(part[:, :, :size] for part in made[-1]), *lists[2:]
+
+    monkeypatch.setattr(near_far, "MIN_NNZ_FOR_THREADS", 0)
+    monkeypatch.setattr(near_far, "MIN_SHARED_EDGES", 0)
+    monkeypatch.setattr(shared_relaxation, "room", guarded)
+    with threads(1):
+        right = delta_stepping(A, 0, delta=5.0)
+    with threads(4):
+        for _ in range(4):
+            np.testing.assert_array_equal(delta_stepping(A, 0, delta=5.0), right)
+    assert len(made) >= 4
+    assert all((part[:, :, -behind:] == -7).all() for lists in made for part in lists)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])

@@ -187,9 +187,11 @@ class Search:
 
     def by_crew(self, size: int, limit: Any, delta: Any) -> Any:
         """Go on by all threads from the first `size` near entries, and all far ones; returns the last top."""
+        from .relaxation import kept
         from .shared_relaxation import FAR, WIDEST, crew_search, room
 
-        A, last, stepped = self.A, int(self.counts[0]), self.plan.delta is not None
+        A, stepped = self.A, self.plan.delta is not None
+        last = kept(*self.far, 0, int(self.counts[0]), self.d)
         lists = room(self.plan.threads, self.near[0].size, A.indices.dtype, A.dtype)
         _, far, (counts, *_), *_ = lists
         for to, near, old in zip(far, self.near, self.far, strict=True):

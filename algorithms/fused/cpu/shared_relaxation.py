@@ -154,9 +154,9 @@ def following(semiring: Semiring, dtype: np.dtype) -> Kernel:
                 continue
             e, stop = np.uintp(indptr[v]), np.uintp(indptr[v + ONE])
             degree = np.intp(stop - e)
-            if max(size, last) + degree + SIFTED_AT_A_TIME > near[0].size:
+            if max(size, last) + degree > near[0].size:
                 size, last, head = kept(*near, head, size, d), kept(*far, 0, last, d), 0
-                if max(size, last) + degree + SIFTED_AT_A_TIME > near[0].size or counts[RELAXED] > most_relaxed(d.size):
+                if max(size, last) + degree > near[0].size or counts[RELAXED] > most_relaxed(d.size):
                     return np.int64(ENDLESS), best
             size, last, best = relax((e, degree), x, top, rows, d, (near, far), (size, last, best), counts)
         return np.int64(last), best
@@ -181,6 +181,8 @@ def emptying(semiring: Semiring, dtype: np.dtype) -> Kernel:
             if size == 0 and loaded(gate, TAKEN) < total:
                 first = added(gate, TAKEN, SIFTED_AT_A_TIME)
                 if first < total:
+                    if last + SIFTED_AT_A_TIME > far[0].size:
+                        last = kept(*far, 0, last, d)
                     size, last, best = sift(first, top, d, (far_v[old], far_d[old], ends), own, last, best)
                     if size == 0:
                         continue
