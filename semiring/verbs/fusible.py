@@ -75,11 +75,21 @@ class Fusible(Verb[P, R]):
         fused = kwargs.pop("fused", True)
         if not isinstance(fused, bool):
             raise TypeError(f"fused must be True or False, got {fused!r}")
+        if not hasattr(self, "_equations"):
+            self._compile_loops()
+            return not fused
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.memory.fused[0] * args[0].nrows
             if A.place.questions(vectors, may_fail=True):
                 self._check_vectors(A, vectors)
         return not fused
+
+    def _compile_loops(self) -> None:
+        """Take the function's own loops for the equations: they are compiled where they can be."""
+        from ..fusing.program import Program
+
+        if not isinstance(self.public, Program):
+            self.public = Program(self.public, self.name)
 
     def _check_vectors(self, A: Matrix, needed: int) -> None:
         """OutOfDeviceMemory or OutOfHostMemory if so many bytes do not fit, though what is kept with A gives way."""

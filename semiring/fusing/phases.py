@@ -1,0 +1,194 @@
+"""The loops that compiled programs are made of, for a semiring or an operator and a dtype.
+
+Each takes sparse vectors as lists: indices, values, and how many. It writes lists with room for every element of the
+vector and one more. What threads could share is not shared yet: a program is one thread's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..algebra.ops import BinaryOp
+from ..algebra.semirings import Semiring
+from ..cpu.kernels import inlined, terms
+
+ONE: Any = np.uintp(1)
+SCAN_SHARE = 16
+"""Part of a vector from which on a list is put in order by a look at every element."""
+
+
+@lru_cache(maxsize=256)
+def pushing(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: bool) -> Callable[..., Any]:
+    """Make the product of a sparse vector: y_k ⊕= a_ik ⊗ x_i, at the cost of the entries of its rows."""
+    t = terms(semiring, dtype, matrix_first)
+    zero, product, add = t.zero, t.product, t.add
+
+    def push(matrix, x_i, x_v, count, y, allowed, wanted, to_i, to_v):
+        """Write the list of the product; returns its length.  y: zeros, as it is left again."""
+        indptr, indices, values = matrix
+        end = np.uintp(0)
+        for p in range(np.uintp(count)):
+            i, x = np.uintp(x_i[p]), x_v[p]
+            for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + ONE])):
+                k = np.uintp(indices[e])
+                if masked and allowed[k] != wanted:
+                    continue
+                before = y[k]
+                now = add(before, product(values[e], x))
+                y[k] = now
+                to_i[end] = k
+                end += np.uintp((before == zero) & (now != zero))
+        for p in range(end):
+            k = np.uintp(to_i[p])
+            to_v[p] = y[k]
+            y[k] = zero
+        return np.int64(end)
+
+    return push
+
+
+@lru_cache(maxsize=256)
+def gathering(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: bool) -> Callable[..., Any]:
+    """Make the product of a dense vector along the stored rows: y_i = ⊕_k a_ik ⊗ x_k."""
+    t = terms(semiring, dtype, matrix_first)
+    zero, product, add = t.zero, t.product, t.add
+
+    def gather(matrix, x, allowed, wanted, y):
+        indptr, indices, values = matrix
+        for i in range(np.uintp(indptr.size - 1)):
+            total = zero
+            if not masked or allowed[i] == wanted:
+                for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + ONE])):
+                    total = add(total, product(values[e], x[np.uintp(indices[e])]))
+            y[i] = total
+
+    return gather
+
+
+@lru_cache(maxsize=256)
+def uniting(op: BinaryOp, dtype: np.dtype, zero: Any, drops: bool, keeps: bool) -> Callable[..., Any]:
+    """Make the union of two lists: op where both have an entry.  zero: what is absent also where it is stored.
+
+    drops: entries that are zero go, as of ewise_add; else they stay, as of an accumulation.  keeps: op gives back the
+    other operand where one is zero.
+    """
+    combined = function_of(op, dtype)
+
+    def unite(u_i, u_v, u_n, v_i, v_v, v_n, place, to_i, to_v):
+        """Write the union; returns its length.  place: minus ones, as it is left again."""
+        end = 0
+        for p in range(u_n):
+            if keeps or not drops or u_v[p] != zero:
+                place[np.uintp(u_i[p])] = end
+                to_i[end], to_v[end] = u_i[p], u_v[p]
+                end += 1
+        for p in range(v_n):
+            at = place[np.uintp(v_i[p])]
+            if at < 0:
+                if keeps or not drops or v_v[p] != zero:
+                    to_i[end], to_v[end] = v_i[p], v_v[p]
+                    end += 1
+            elif keeps:
+                to_v[at] = combined(to_v[at], v_v[p])
+            elif to_v[at] == zero:
+                to_v[at] = v_v[p]
+            elif v_v[p] != zero:
+                to_v[at] = combined(to_v[at], v_v[p])
+        for p in range(end):
+            place[np.uintp(to_i[p])] = -1
+        if not drops:
+            return end
+        kept = 0
+        for p in range(end):
+            if to_v[p] != zero:
+                to_i[kept], to_v[kept] = to_i[p], to_v[p]
+                kept += 1
+        return kept
+
+    return unite
+
+
+def ordered(indices, values, count, seen, room):
+    """Put a list in the order of its indices.  seen: false, as it is left again.  room: for as many values."""
+    ascends = True
+    for p in range(1, count):
+        if indices[p] < indices[p - 1]:
+            ascends = False
+            break
+    if ascends:
+        return
+    if count * SCAN_SHARE > seen.size:
+        for p in range(count):
+            i = np.uintp(indices[p])
+            seen[i], room[i] = True, values[p]
+        end = 0
+        for i in range(np.uintp(seen.size)):
+            if seen[i]:
+                seen[i] = False
+                indices[end], values[end] = i, room[i]
+                end += 1
+        return
+    for start in range(count // 2 - 1, -1, -1):
+        sink(indices, values, start, count)
+    for last in range(count - 1, 0, -1):
+        indices[0], indices[last] = indices[last], indices[0]
+        values[0], values[last] = values[last], values[0]
+        sink(indices, values, 0, last)
+
+
+def sink(indices, values, start, count):
+    """Let an entry sink to its place in a heap of so many."""
+    i = start
+    while 2 * i + 1 < count:
+        child = 2 * i + 1
+        if child + 1 < count and indices[child + 1] > indices[child]:
+            child += 1
+        if indices[child] <= indices[i]:
+            return
+        indices[i], indices[child] = indices[child], indices[i]
+        values[i], values[child] = values[child], values[i]
+        i = child
+
+
+def inside(indices, count, size):
+    """True if so many indices are within a vector of that size."""
+    for p in range(count):
+        if indices[p] < 0 or indices[p] >= size:
+            return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def function_of(op: BinaryOp, dtype: np.dtype) -> Callable[..., Any]:
+    """The operator on two values of a dtype, as `BinaryOp` applies it to arrays: integers stop at their ends."""
+    scalar = inlined(op.scalar)
+    if op.boolean:
+        return scalar
+    if dtype == np.int64 and op.saturating is not None:
+        return inlined(op.saturating.scalar)
+    if dtype == np.int32 and (op.saturating is not None or op.array is None):
+        low, high = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+
+        def clamped(a, b):
+            t = scalar(np.int64(a), np.int64(b))
+            return np.int32(min(max(t, low), high))
+
+        return clamped
+    convert = dtype.type
+
+    def converted(a, b):
+        return convert(scalar(a, b))
+
+    return converted
+
+
+def hashed(x, seed):
+    """A pseudo-random number for an integer, as `semiring.vectors.hashed` gives it."""
+    z = (np.uint64(x) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(1))
