@@ -22,6 +22,7 @@ from ..cpu.compiler.references import interrupted
 from ..cpu.kernels import compiled
 from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
+from .fixpoints import Fixpoint, recognised
 from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, Translator, assigned_in
 from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Unfit
 
@@ -66,6 +67,7 @@ class Region:
         self.exits = exits_of(loop)
         self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
         self.known: dict[Any, Compiled | Unfit] = {}
+        self.fixpoints: dict[Any, Fixpoint | None] = {}
         self.unfit = 0
         self.told = ""
         self.lines = f"lines {loop.lineno}-{loop.end_lineno}"
@@ -76,6 +78,12 @@ class Region:
             return None
         values = self.values(local)
         key, inputs = described(values)
+        if key not in self.fixpoints:
+            self.fixpoints[key] = recognised(self.loop, values, self.assigned, self.read)
+        fixpoint = self.fixpoints[key]
+        if fixpoint is not None and (answer := fixpoint.run(values)) is not None:
+            self.told, self.unfit = fixpoint.told, 0
+            return answer
         found = self.known.get(key)
         if found is None or (isinstance(found, Compiled) and not found.holds()):
             found = self.known[key] = self.compiled(inputs)

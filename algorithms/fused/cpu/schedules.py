@@ -1,0 +1,62 @@
+"""Schedules of fixpoints that users' programs have, which `semiring.fusing.fixpoints` recognises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from algorithms.shared.cycle_watch import ENDLESS
+from algorithms.shared.errors import broken_law
+from algorithms.shared.parents import gains_by_length
+from algorithms.shared.single_source import Exact, Until, order_matters
+from formats import CSR, Matrix
+from formats.storage.orientation import compressed
+from semiring import OPERATORS, Law, Semiring, reduce
+
+from .distances import near_far
+from .near_far import full_values, room_for, step
+from .relaxation import most_relaxed, search
+
+
+def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.ndarray | None:
+    """The least fixpoint of d = d ⊕ d A above d, from which all but the frontier's edges are relaxed already.
+
+    None if the order of relaxations could matter, or a path could gain by being longer.
+    """
+    if s.mul == OPERATORS["first"]:
+        if not s.add.selective or s.add.name == "any":
+            return None
+    elif Law.UNIT not in s.laws or order_matters(s, A.dtype) or outside(A, s) or gains_by_length(A, s):
+        return None
+    rows: CSR = compressed(A, 0)
+    if frontier.size == 1 and Law.UNIT in s.laws and is_unit(d, int(frontier[0]), s):
+        found = near_far(rows, int(frontier[0]), s, Until(s))
+        return found.d if isinstance(found, Exact) else found
+    return from_frontier(rows, d.copy(), frontier, s)
+
+
+def outside(A: Matrix, s: Semiring) -> bool:
+    """True if a weight is outside the values on which the semiring's laws hold."""
+    return s.domain is not None and A.nnz > 0
+
+
+def is_unit(d: np.ndarray, source: int, s: Semiring) -> bool:
+    """True if d is the unit vector of the source."""
+    return bool(d[source] == s.unit(d.dtype)) and np.count_nonzero(d != s.zero(d.dtype)) == 1
+
+
+def from_frontier(A: CSR, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.ndarray:
+    """Relax from the frontier, whose entries are all far at first."""
+    zero, stepped = s.zero(d.dtype), s.adds_weights
+    near, far = (
+        (np.empty(room_for(A.nrows), A.indices.dtype), np.empty(room_for(A.nrows), d.dtype)) for _ in range(2)
+    )
+    far[0][: frontier.size], far[1][: frontier.size] = frontier, d[frontier]
+    best, counts = reduce(d[frontier], s.add), np.array([frontier.size, 0, 0, 0])
+    rows = A.indptr, A.indices, full_values(A), np.empty(0, d.dtype), zero
+    delta = step(A, s) if stepped else zero
+    search(s, d.dtype, stepped)((rows, d, near, far, counts), -1, zero, delta, best, best, 0, near[0].size)
+    if counts[0] < 0 or counts[1] > most_relaxed(A.nrows):
+        raise ValueError(broken_law(s, ENDLESS))
+    return d
