@@ -15,10 +15,12 @@ import numpy as np
 from ..algebra.ops import BinaryOp
 from ..algebra.semirings import Semiring
 from ..cpu.kernels import inlined, terms
+from ..cpu.lanes import lowest
 
 ONE: Any = np.uintp(1)
-SCAN_SHARE = 16
-"""Part of a vector from which on a list is put in order by a look at every element."""
+SIX, SIXTY_THREE, BIT = np.uint64(6), np.uint64(63), np.uint64(1)
+WORDS_PER_ENTRY = 64
+"""Number of words of a bitmap for each entry of a list from which on the list is sorted without one."""
 
 
 @lru_cache(maxsize=256)
@@ -112,8 +114,8 @@ def uniting(op: BinaryOp, dtype: np.dtype, zero: Any, drops: bool, keeps: bool) 
     return unite
 
 
-def ordered(indices, values, count, seen, room):
-    """Put a list in the order of its indices.  seen: false, as it is left again.  room: for as many values."""
+def ordered(indices, values, count, words, room):
+    """Put a list in the order of its indices.  words: a bitmap of zeros, as it is left again.  room: for values."""
     ascends = True
     for p in range(1, count):
         if indices[p] < indices[p - 1]:
@@ -121,37 +123,28 @@ def ordered(indices, values, count, seen, room):
             break
     if ascends:
         return
-    if count * SCAN_SHARE > seen.size:
-        for p in range(count):
-            i = np.uintp(indices[p])
-            seen[i], room[i] = True, values[p]
-        end = 0
-        for i in range(np.uintp(seen.size)):
-            if seen[i]:
-                seen[i] = False
+    if count * WORDS_PER_ENTRY < words.size:
+        for p in range(1, count):
+            i, x, to = indices[p], values[p], p
+            while to > 0 and indices[to - 1] > i:
+                indices[to], values[to] = indices[to - 1], values[to - 1]
+                to -= 1
+            indices[to], values[to] = i, x
+        return
+    for p in range(count):
+        i = np.uintp(indices[p])
+        words[i >> SIX] |= BIT << (i & SIXTY_THREE)
+        room[i] = values[p]
+    end = 0
+    for w in range(np.uintp(words.size)):
+        left = words[w]
+        if left:
+            words[w] = np.uint64(0)
+            while left:
+                i = (w << SIX) + lowest(left)
                 indices[end], values[end] = i, room[i]
                 end += 1
-        return
-    for start in range(count // 2 - 1, -1, -1):
-        sink(indices, values, start, count)
-    for last in range(count - 1, 0, -1):
-        indices[0], indices[last] = indices[last], indices[0]
-        values[0], values[last] = values[last], values[0]
-        sink(indices, values, 0, last)
-
-
-def sink(indices, values, start, count):
-    """Let an entry sink to its place in a heap of so many."""
-    i = start
-    while 2 * i + 1 < count:
-        child = 2 * i + 1
-        if child + 1 < count and indices[child + 1] > indices[child]:
-            child += 1
-        if indices[child] <= indices[i]:
-            return
-        indices[i], indices[child] = indices[child], indices[i]
-        values[i], values[child] = values[child], values[i]
-        i = child
+                left &= left - BIT
 
 
 def inside(indices, count, size):

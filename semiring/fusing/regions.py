@@ -303,6 +303,9 @@ class Frame:
     def scratch(self, dtype: np.dtype, fill: Any) -> np.ndarray:
         return np.empty(self.most, dtype) if fill is None else np.full(self.most, fill, dtype)
 
+    def words(self) -> np.ndarray:
+        return np.zeros(-(-self.most // 64), np.uint64)
+
     def capacity(self) -> np.int64:
         return np.int64(self.most)
 

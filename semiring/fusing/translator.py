@@ -514,11 +514,11 @@ class Translator:
             return v
         from .phases import ordered
 
-        seen, room = self.scratch(BOOL, False, v.size), self.scratch(v.dtype, None, v.size)
+        seen, room = self.parameter("words", "words"), self.scratch(v.dtype, None)
         self.emit(f"{self.helper('ordered', ordered)}({v.indices}, {v.values}, {v.count}, {seen}, {room})")
         return Sparse(v.dtype, v.size, v.indices, v.values, v.count, True)
 
-    def scratch(self, dtype: np.dtype, fill: Any, size: str = "") -> str:
+    def scratch(self, dtype: np.dtype, fill: Any) -> str:
         """An array with room for every element, of one value, which who uses it leaves so again."""
         for name, told in self.parameters.items():
             if told[0] == "scratch" and told[1] == dtype and (fill is told[2] or repr(fill) == repr(told[2])):

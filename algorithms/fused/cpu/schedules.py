@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until, order_matters
 from formats import CSR, Matrix
 from formats.storage.orientation import compressed
-from semiring import OPERATORS, Law, Semiring, reduce
+from semiring import MONOIDS, OPERATORS, Law, Semiring, reduce
+from semiring.cpu.kernels import compiled
 
 from .distances import near_far
 from .near_far import full_values, room_for, step
-from .relaxation import most_relaxed, search
+from .relaxation import most_relaxed, plain, search, settling
 
 
 def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.ndarray | None:
@@ -33,6 +35,8 @@ def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.n
     if frontier.size == 1 and Law.UNIT in s.laws and is_unit(d, int(frontier[0]), s):
         found = near_far(rows, int(frontier[0]), s, Until(s))
         return found.d if isinstance(found, Exact) else found
+    if s.mul == OPERATORS["first"] and s.add in (MONOIDS["min"], MONOIDS["max"]):
+        return in_turn(rows, d.copy(), frontier, s)
     return from_frontier(rows, d.copy(), frontier, s)
 
 
@@ -60,3 +64,35 @@ def from_frontier(A: CSR, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> n
     if counts[0] < 0 or counts[1] > most_relaxed(A.nrows):
         raise ValueError(broken_law(s, ENDLESS))
     return d
+
+
+def in_turn(A: CSR, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.ndarray:
+    """Relax from the frontier's best vertex until it has reached all, then from the next best one that is left.
+
+    A path is as long as its start is, so no vertex is improved twice.
+    """
+    order = np.argsort(d[frontier], kind="stable")
+    order = order if s.add == MONOIDS["min"] else order[::-1]
+    near, far = (
+        (np.empty(room_for(A.nrows), A.indices.dtype), np.empty(room_for(A.nrows), d.dtype)) for _ in range(2)
+    )
+    rows = A.indptr, A.indices, full_values(A), np.empty(0, d.dtype), s.zero(d.dtype)
+    one_after_another(s, d.dtype)(frontier[order], d[frontier[order]], s.zero(d.dtype), rows, d, near, far, np.zeros(4, np.int64))
+    return d
+
+
+@lru_cache(maxsize=64)
+def one_after_another(semiring: Semiring, dtype: np.dtype) -> Any:
+    """Make the loop of `in_turn` for a semiring and a dtype."""
+    settle = settling(semiring, dtype, plain)
+
+    @compiled
+    def loop(starts, own, worst, rows, d, near, far, counts):
+        """Settle what each start reaches, if its distance is its own still."""
+        for k in range(starts.size):
+            v = np.uintp(starts[k])
+            if d[v] == own[k]:
+                near[0][0], near[1][0], counts[1] = v, d[v], 0
+                settle(worst, rows, d, near, far, 1, near[0].size, counts)
+
+    return loop
