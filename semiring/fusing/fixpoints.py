@@ -23,7 +23,7 @@ from formats.arrays import index_dtype
 from .. import vectors
 from ..algebra.ops import BinaryOp
 from ..algebra.predicates import better, find_comparison
-from ..algebra.semirings import Semiring, find_semiring
+from ..algebra.semirings import LorLand, Semiring, find_semiring
 from ..kernels.interrupts import interruptible
 from ..verbs import verbs
 from ..verbs.operands import typed_matrix
@@ -81,6 +81,61 @@ class Fixpoint:
         return {self.distances: found, self.frontier: empty, "exit": None}
 
 
+@dataclass(frozen=True)
+class LevelSearch:
+    """A loop that is a breadth-first search: the names of its frontier, visited vertices, levels and counter.
+
+    ahead: vertices are marked as they are found; else as they are searched from.  late: by how many rounds the counter
+    is ahead of the level that it gives.
+    """
+
+    frontier: str
+    visited: str
+    matrix: str
+    matrix_first: bool
+    ahead: bool
+    levels: str = ""
+    counter: str = ""
+    late: int = 0
+
+    @property
+    def told(self) -> str:
+        return f"compiled: a breadth-first search, with {self.visited} for what is visited"
+
+    def run(self, values: dict[str, Any]) -> dict[str, Any] | None:
+        """The values of names after the loop; None if its vectors are not those of a search's start."""
+        f, visited = values.get(self.frontier), values.get(self.visited)
+        A, level = evaluated(ast.parse(self.matrix, mode="eval").body, values), values.get(self.levels)
+        if not isinstance(A, Matrix) or A.nrows != A.ncols or not isinstance(f, SparseVector) or f.nnz != 1:
+            return None
+        if not is_vector(visited, A.nrows, "b") or f.dtype != np.bool_ or f.size != A.nrows or not f.values[0]:
+            return None
+        source, first = int(f.indices[0]), values.get(self.counter, 0)
+        if visited[source] != self.ahead or type(first) is not int:
+            return None
+        if self.levels and (not is_vector(level, A.nrows, "i") or np.may_share_memory(level, visited)):
+            return None
+        A = A.T if self.matrix_first else A
+        outside = visited.copy()
+        outside[source] = False
+        searched: Callable[..., Any] = import_module(SCHEDULES).searched
+        found = searched(A, source, outside)
+        if found is None:
+            return None
+        reached = found >= self.ahead
+        visited |= reached
+        if self.levels:
+            np.add(found, first + self.late, out=level, where=reached, casting="unsafe")
+        empty = SparseVector.trusted(np.empty(0, f.indices.dtype), np.empty(0, bool), f.size)
+        rounds = {self.counter: first + int(found.max()) + 1} if self.counter else {}
+        return {self.frontier: empty, "exit": None, **rounds}
+
+
+def is_vector(x: Any, size: int, kind: str) -> bool:
+    """True for an array of one dimension, of that size and kind of dtype, that may be written."""
+    return isinstance(x, np.ndarray) and x.shape == (size,) and x.dtype.kind == kind and x.flags.writeable
+
+
 def evaluated(node: ast.expr, values: dict[str, Any]) -> Any:
     """The value of a name, or of an attribute of one, before the loop."""
     if isinstance(node, ast.Name):
@@ -90,8 +145,10 @@ def evaluated(node: ast.expr, values: dict[str, Any]) -> Any:
     return node.value if isinstance(node, ast.Constant) else None
 
 
-def recognised(loop: ast.stmt, values: dict[str, Any], assigned: set[str], wanted: set[str]) -> Fixpoint | None:
-    """The fixpoint that a loop is; None for another loop."""
+def recognised(
+    loop: ast.stmt, values: dict[str, Any], assigned: set[str], wanted: set[str]
+) -> Fixpoint | LevelSearch | None:
+    """The fixpoint or the search that a loop is; None for another loop."""
     try:
         return Reader(values, assigned).read(loop, wanted)
     except Other:
@@ -116,8 +173,8 @@ class Reader:
         self.changed: set[str] = set()
         self.tests: list[str] = []
 
-    def read(self, loop: Any, wanted: set[str]) -> Fixpoint:
-        """The fixpoint of a loop; Other if it is none."""
+    def read(self, loop: Any, wanted: set[str]) -> Fixpoint | LevelSearch:
+        """The fixpoint or search of a loop; Other if it is none."""
         body, bound = list(loop.body), None
         if loop.orelse:
             raise Other
@@ -134,11 +191,45 @@ class Reader:
             self.statement(statement)
         if len(set(self.tests)) != 1:
             raise Other
-        return self.fixpoint(wanted, bound)
-
-    def fixpoint(self, wanted: set[str], bound: ast.expr | None) -> Fixpoint:
-        """Look whether the round is that of a fixpoint."""
         [frontier] = set(self.tests)
+        if self.terms.get(frontier, ("start",))[0] == "unvisited" and bound is None:
+            return self.level_search(frontier, wanted)
+        return self.fixpoint(frontier, wanted, bound)
+
+    def level_search(self, frontier: str, wanted: set[str]) -> LevelSearch:
+        """Look whether the round is that of a search by levels."""
+        step = self.terms[frontier]
+        _, f, mask, A, matrix_first = step
+        match mask:
+            case ("marked", ("start", visited), ("start", name)) if name == frontier:
+                ahead = False
+            case ("start", visited):
+                ahead = True
+            case _:
+                raise Other
+        put = step if ahead else f
+        if f != ("start", frontier) or self.terms.get(visited) != ("marked", ("start", visited), put):
+            raise Other
+        levels = counter = ""
+        late = 0
+        for name, term in self.terms.items():
+            match term:
+                case ("put", ("start", own), where, ("start" | "next", count) as at) if own == name and where == put:
+                    if levels or (counter and counter != count):
+                        raise Other
+                    levels, counter, late = name, count, (at[0] == "next") - ahead
+                case ("next", own) if own == name and counter in ("", name):
+                    counter = name
+                case _ if name not in (frontier, visited):
+                    raise Other
+        if counter and self.terms.get(counter) != ("next", counter):
+            raise Other
+        if {visited, levels, counter, frontier} & names_of(A):
+            raise Other
+        return LevelSearch(frontier, visited, A, matrix_first, ahead, levels, counter, late)
+
+    def fixpoint(self, frontier: str, wanted: set[str], bound: ast.expr | None) -> Fixpoint:
+        """Look whether the round is that of a fixpoint."""
         match self.terms.get(frontier):
             case ("better", ("product", ("start", f), A, s, matrix_first) as t, ("start", d), own):
                 pass
@@ -198,11 +289,13 @@ class Reader:
                 self.term(call)
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 pass
-            case ast.AugAssign(target=ast.Name(id=name), value=ast.Constant()):
-                self.terms[name] = ("count",)
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=1)):
+                if name in self.terms:
+                    raise Other
+                self.terms[name] = ("next", name)
             case ast.If(test=test, body=[ast.Break()], orelse=[]):
                 name = self.empty(test)
-                if self.terms.get(name, ("start",))[0] not in ("start", "better"):
+                if self.terms.get(name, ("start",))[0] not in ("start", "better", "unvisited"):
                     raise Other
                 self.tests.append(name)
             case _:
@@ -218,12 +311,42 @@ class Reader:
             raise Other
         function, keywords = self.known(node.func), {each.arg: each.value for each in node.keywords}
         out = keywords.pop("out", None)
+        if function is vectors.scatter and not keywords and out is None:
+            return self.scattered(*node.args)
+        mask = keywords.pop("mask", None)
+        complement = keywords.pop("complement", None)
         if keywords or (out is not None and function is not verbs.ewise_add):
             raise Other
+        if mask is not None:
+            if not isinstance(complement, ast.Constant) or complement.value is not True:
+                raise Other
+            return self.unvisited(function, node.args, mask)
         try:
             return self.of_call(function, node.args, out)
         except (TypeError, ValueError, KeyError):
             raise Other from None
+
+    def scattered(self, *args: ast.expr) -> Term:
+        """What a vector becomes where another has entries."""
+        if len(args) != 3 or not isinstance(args[0], ast.Name):
+            raise Other
+        name, at = args[0].id, self.term(args[1])
+        true = isinstance(args[2], ast.Constant) and args[2].value is True
+        if name in self.terms or not (true or isinstance(args[2], ast.Name)):
+            raise Other
+        self.terms[name] = ("marked", ("start", name), at) if true else ("put", ("start", name), at, self.term(args[2]))
+        self.changed.add(name)
+        return self.terms[name]
+
+    def unvisited(self, function: Any, args: list[ast.expr], mask: ast.expr) -> Term:
+        """A step of a search: what a product finds where it has not been."""
+        if function not in (verbs.vxm, verbs.mxv) or len(args) != 3 or not isinstance(mask, ast.Name):
+            raise Other
+        x, A, s = args if function is verbs.vxm else (args[1], args[0], args[2])
+        if find_semiring(self.known(s)) != LorLand:
+            raise Other
+        visited = self.terms.get(mask.id, ("start", mask.id))
+        return "unvisited", self.term(x), visited, ast.unparse(A), function is verbs.mxv
 
     def of_call(self, function: Any, args: list[ast.expr], out: ast.expr | None) -> Term:
         """What a call of a verb computes."""

@@ -11,6 +11,8 @@ from algorithms.shared.cycle_watch import ENDLESS
 from algorithms.shared.errors import broken_law
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until, order_matters
+from algorithms.equations.bfs import bfs
+from algorithms.shared.traversal import Direction
 from formats import CSR, Matrix
 from formats.storage.orientation import compressed
 from semiring import MONOIDS, OPERATORS, Law, Semiring, reduce
@@ -38,6 +40,12 @@ def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.n
     if s.mul == OPERATORS["first"] and s.add in (MONOIDS["min"], MONOIDS["max"]):
         return in_turn(rows, d.copy(), frontier, s)
     return from_frontier(rows, d.copy(), frontier, s)
+
+
+def searched(A: Matrix, source: int, outside: np.ndarray) -> np.ndarray | None:
+    """The level of each vertex in a search that keeps out of what is outside, -1 where it does not lead."""
+    found = bfs.run(A, source, outside if outside.any() else None, Direction(), None, False)
+    return found[0]
 
 
 def outside(A: Matrix, s: Semiring) -> bool:
