@@ -22,8 +22,8 @@ from formats.arrays import index_dtype
 
 from .. import vectors
 from ..algebra.ops import BinaryOp
-from ..algebra.predicates import better, find_comparison
-from ..algebra.semirings import LorLand, Semiring, find_semiring
+from ..algebra.predicates import better, find_comparison, no_worse
+from ..algebra.semirings import LorLand, Semiring, find_combiner, find_semiring
 from ..kernels.interrupts import interruptible
 from ..verbs import verbs
 from ..verbs.operands import typed_matrix
@@ -40,6 +40,7 @@ class Fixpoint:
     """A loop that is a fixpoint: the names of its distances, its frontier, its matrix and its semiring.
 
     in_place: the distances are written where they are.  bound: the expression of the number of rounds, if there is one.
+    limit: that of the distance up to which vertices are reached.
     """
 
     distances: str
@@ -49,6 +50,7 @@ class Fixpoint:
     matrix_first: bool
     in_place: bool
     bound: ast.expr | None
+    limit: str = ""
 
     @property
     def told(self) -> str:
@@ -71,7 +73,13 @@ class Fixpoint:
             return None
         A = typed_matrix(A.T if self.matrix_first else A, s, d.dtype)
         relaxed: Callable[..., Any] = import_module(SCHEDULES).relaxed
-        found = interruptible(lambda: relaxed(A, d, f.indices, s))
+        limit = s.zero(d.dtype)
+        if self.limit:
+            given = values.get(self.limit)
+            if type(given) not in (int, float, d.dtype.type) or d.dtype.type(given) != given or given != given:
+                return None
+            limit = d.dtype.type(given)
+        found = interruptible(lambda: relaxed(A, d, f.indices, s, limit))
         if found is None:
             return None
         if self.in_place:
@@ -232,17 +240,19 @@ class Reader:
         """Look whether the round is that of a fixpoint."""
         match self.terms.get(frontier):
             case ("better", ("product", ("start", f), A, s, matrix_first) as t, ("start", d), own):
-                pass
+                limit = ""
+            case ("within", ("better", ("product", ("start", f), A, s, matrix_first), ("start", d), own) as t, limit):
+                t = self.terms[frontier]
             case _:
                 raise Other
         new = self.terms[frontier]
-        sums = [("sum", ("start", d), term, s) for term in (new, t)]
+        sums = [("sum", ("start", d), term, s.add) for term in (new, t)]
         if f != frontier or own != s or self.terms.get(d) not in sums or {f, d} & names_of(A):
             raise Other
         others = {name for name in self.assigned if name not in (d, frontier)}
         if others & wanted or any(("start", name) in spread(self.terms.values()) for name in others):
             raise Other
-        return Fixpoint(d, frontier, A, s, matrix_first, d in self.changed, bound)
+        return Fixpoint(d, frontier, A, s, matrix_first, d in self.changed, bound, limit)
 
     def known(self, node: ast.expr) -> Any:
         """What a name that the loop does not assign stands for."""
@@ -295,7 +305,7 @@ class Reader:
                 self.terms[name] = ("next", name)
             case ast.If(test=test, body=[ast.Break()], orelse=[]):
                 name = self.empty(test)
-                if self.terms.get(name, ("start",))[0] not in ("start", "better", "unvisited"):
+                if self.terms.get(name, ("start",))[0] not in ("start", "better", "within", "unvisited"):
                     raise Other
                 self.tests.append(name)
             case _:
@@ -359,6 +369,11 @@ class Reader:
         if function is verbs.select:
             t, predicate, d = args
             found = self.term(t)
+            if found[0] == "better":
+                if find_comparison(self.known(predicate)) != no_worse(found[3]) or not isinstance(d, ast.Name):
+                    raise Other
+                self.known(d)
+                return "within", found, d.id
             if found[0] != "product":
                 raise Other
             s, compare = found[3], find_comparison(self.known(predicate))
@@ -371,7 +386,7 @@ class Reader:
         both = self.term(d), self.term(t)
         if both[0][0] != "start":
             d, t, both = t, d, both[::-1]
-        sums = "sum", *both, find_semiring(self.known(s))
+        sums = "sum", *both, find_combiner(self.known(s), "add")
         if out is not None:
             if not isinstance(out, ast.Name) or not isinstance(d, ast.Name) or out.id != d.id:
                 raise Other

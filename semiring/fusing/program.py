@@ -37,12 +37,12 @@ class Program:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if AS_WRITTEN.get():
             return self.function(*args, **kwargs)
+        for region in self.regions:
+            region.refused, region.told = 0, ""
         if not ASKING:
             return self.rewritten(*args, **kwargs)
         matrix = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix)), None)
         with UNTOLD if matrix is None else running_as(self.name, matrix) as run:
-            for region in self.regions:
-                region.told = ""
             result = self.rewritten(*args, **kwargs)
             told = {region.lines: region.told for region in self.regions if region.told}
             compiled = [what for what in told.values() if what.startswith("compiled")]
@@ -91,30 +91,37 @@ class Loops(ast.NodeTransformer):
         return node
 
     def visit_While(self, node: ast.While) -> Any:
-        return self.choice(node)
+        call, taken = self.choice(node)
+        whole = self.within(node)
+        taken.body.append(ast.Break())
+        whole.body = [call, taken, *whole.body]  # from its first round on, or from a later one, once its types have settled
+        return whole
 
     def visit_For(self, node: ast.For) -> Any:
-        return self.choice(node)
+        call, taken = self.choice(node)
+        taken.orelse = [self.within(node)]
+        return [call, taken]
 
-    def choice(self, node: Any) -> Any:
-        """The statements in the place of a loop."""
+    def within(self, node: Any) -> Any:
+        """The loop, with choices for the loops in it."""
+        self.around.append(node)
+        node = self.generic_visit(node)
+        self.around.pop()
+        return node
+
+    def choice(self, node: Any) -> tuple[ast.stmt, ast.If]:
+        """(a call that runs the loop compiled, what follows from it if it has)."""
         region = Region(self.program.function, deepcopy(node), read_outside(self.whole, node, self.around))
         number = len(self.program.regions)
         self.program.regions.append(region)
         name = f"__found{number}"
-        text = f"{name} = {LOOPS}[{number}](locals())"
-        lines = [text, f"if {name} is None:", "    pass", "else:", "    pass"]
-        call, choice = ast.parse("\n".join(lines)).body
+        call, taken = ast.parse(f"{name} = {LOOPS}[{number}](locals())\nif {name} is not None:\n    pass").body
+        assert isinstance(taken, ast.If)
         for each in sorted(region.assigned):
-            choice.orelse += ast.parse(f"if {each!r} in {name}: {each} = {name}[{each!r}]").body  # type: ignore[attr-defined]
+            taken.body += ast.parse(f"if {each!r} in {name}: {each} = {name}[{each!r}]").body
         for k, exit_ in enumerate(region.exits):
-            test = ast.parse(f"if {name}['exit'] == {k}: pass").body[0]
-            test.body = [exit_]  # type: ignore[attr-defined]
-            choice.orelse.append(test)  # type: ignore[attr-defined]
-        self.around.append(node)
-        choice.body = [self.generic_visit(node)]  # type: ignore[attr-defined]
-        self.around.pop()
-        return [ast.copy_location(call, node), ast.copy_location(choice, node)]
+            taken.body.append(ast.If(ast.parse(f"{name}['exit'] == {k}", mode="eval").body, [exit_], []))
+        return ast.copy_location(call, node), ast.copy_location(taken, node)
 
 
 def read_outside(whole: ast.AST, loop: ast.AST, around: list[ast.AST]) -> set[str]:

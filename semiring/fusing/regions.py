@@ -29,8 +29,8 @@ from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Unfit
 CAPACITY = "capacity of vectors"
 MAX_ATTEMPTS = 24
 """How often a loop is translated anew as its types are found."""
-MAX_UNFIT = 3
-"""Kinds of arguments of which a loop has been found unfit after which it is not tried again."""
+MAX_REFUSED = 3
+"""Rounds of a loop in one call after which it is not tried again."""
 SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
 
 
@@ -68,13 +68,13 @@ class Region:
         self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
         self.known: dict[Any, Compiled | Unfit] = {}
         self.fixpoints: dict[Any, Fixpoint | None] = {}
-        self.unfit = 0
+        self.refused = 0
         self.told = ""
         self.lines = f"lines {loop.lineno}-{loop.end_lineno}"
 
     def __call__(self, local: dict[str, Any]) -> dict[str, Any] | None:
         """What the loop gives its names, and which exit it takes; None if the loop must run as written."""
-        if self.unfit > MAX_UNFIT:
+        if self.refused > MAX_REFUSED:
             return None
         values = self.values(local)
         key, inputs = described(values)
@@ -82,7 +82,7 @@ class Region:
             self.fixpoints[key] = recognised(self.loop, values, self.assigned, self.read)
         fixpoint = self.fixpoints[key]
         if fixpoint is not None and (answer := fixpoint.run(values)) is not None:
-            self.told, self.unfit = fixpoint.told, 0
+            self.told = fixpoint.told
             return answer
         found = self.known.get(key)
         if found is None or (isinstance(found, Compiled) and not found.holds()):
@@ -90,7 +90,7 @@ class Region:
         if isinstance(found, Unfit):
             self.told = f"runs as written: it {found}"
             return None
-        self.unfit = 0
+        self.refused = 0
         answer = Frame(found, values).run()
         self.told = "compiled: " + ", ".join(found.told) if answer is not None else "runs as written, as compiled it would fail"
         return answer
@@ -130,7 +130,6 @@ class Region:
                 before = text
             raise Unfit("has variables whose types cannot be found")
         except Unfit as error:
-            self.unfit += 1
             line = getattr(error, "line", None)
             return Unfit(f"{error}" if line is None else f"{error} (line {line})")
 

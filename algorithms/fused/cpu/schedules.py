@@ -23,10 +23,11 @@ from .near_far import full_values, room_for, step
 from .relaxation import most_relaxed, plain, search, settling
 
 
-def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.ndarray | None:
+def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring, limit: Any) -> np.ndarray | None:
     """The least fixpoint of d = d ⊕ d A above d, from which all but the frontier's edges are relaxed already.
 
-    None if the order of relaxations could matter, or a path could gain by being longer.
+    limit: distances that are worse stay as they are in d; the zero for none.  None if the order of relaxations could
+    matter, or a path could gain by being longer.
     """
     if s.mul == OPERATORS["first"]:
         if not s.add.selective or s.add.name == "any":
@@ -35,11 +36,16 @@ def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.n
         return None
     rows: CSR = compressed(A, 0)
     if frontier.size == 1 and Law.UNIT in s.laws and is_unit(d, int(frontier[0]), s):
-        found = near_far(rows, int(frontier[0]), s, Until(s))
-        return found.d if isinstance(found, Exact) else found
+        found = near_far(rows, int(frontier[0]), s, Until(s, None if limit == s.zero(d.dtype) else limit))
+        return within(found.d if isinstance(found, Exact) else found, d, s, limit)
     if s.mul == OPERATORS["first"] and s.add in (MONOIDS["min"], MONOIDS["max"]):
-        return in_turn(rows, d.copy(), frontier, s)
-    return from_frontier(rows, d.copy(), frontier, s)
+        return within(in_turn(rows, d.copy(), frontier, s), d, s, limit)
+    return within(from_frontier(rows, d.copy(), frontier, s, limit), d, s, limit)
+
+
+def within(found: np.ndarray, d: np.ndarray, s: Semiring, limit: Any) -> np.ndarray:
+    """What was found, and d where that is worse than the limit."""
+    return found if limit == s.zero(d.dtype) else np.where(s.better(limit, found), d, found)
 
 
 def searched(A: Matrix, source: int, outside: np.ndarray) -> np.ndarray | None:
@@ -58,7 +64,7 @@ def is_unit(d: np.ndarray, source: int, s: Semiring) -> bool:
     return bool(d[source] == s.unit(d.dtype)) and np.count_nonzero(d != s.zero(d.dtype)) == 1
 
 
-def from_frontier(A: CSR, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.ndarray:
+def from_frontier(A: CSR, d: np.ndarray, frontier: np.ndarray, s: Semiring, limit: Any) -> np.ndarray:
     """Relax from the frontier, whose entries are all far at first."""
     zero, stepped = s.zero(d.dtype), s.adds_weights
     near, far = (
@@ -68,7 +74,7 @@ def from_frontier(A: CSR, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> n
     best, counts = reduce(d[frontier], s.add), np.array([frontier.size, 0, 0, 0])
     rows = A.indptr, A.indices, full_values(A), np.empty(0, d.dtype), zero
     delta = step(A, s) if stepped else zero
-    search(s, d.dtype, stepped)((rows, d, near, far, counts), -1, zero, delta, best, best, 0, near[0].size)
+    search(s, d.dtype, stepped)((rows, d, near, far, counts), -1, limit, delta, best, best, 0, near[0].size)
     if counts[0] < 0 or counts[1] > most_relaxed(A.nrows):
         raise ValueError(broken_law(s, ENDLESS))
     return d
