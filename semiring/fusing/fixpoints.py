@@ -31,6 +31,14 @@ from ..verbs.operands import typed_matrix
 SCHEDULES = "algorithms.fused.cpu.schedules"
 """The module whose `relaxed` runs such loops, which is imported when the first of them runs."""
 
+PARAMETERS: dict[Any, tuple[str, ...]] = {
+    verbs.vxm: ("x", "A", "semiring"),
+    verbs.mxv: ("A", "x", "semiring"),
+    verbs.select: ("u", "predicate", "other"),
+    verbs.ewise_add: ("u", "v", "op"),
+}
+"""The parameters of verbs that may be passed by name."""
+
 Term = tuple[Any, ...]
 """What a statement computes: ("start", name), ("product", f, A, s), ("better", t, d, s), ("sum", d, t, s)."""
 
@@ -325,14 +333,15 @@ class Reader:
             return self.scattered(*node.args)
         mask = keywords.pop("mask", None)
         complement = keywords.pop("complement", None)
-        if keywords or (out is not None and function is not verbs.ewise_add):
+        if not keywords.keys() <= {*PARAMETERS.get(function, ())} or (out is not None and function is not verbs.ewise_add):
             raise Other
         if mask is not None:
             if not isinstance(complement, ast.Constant) or complement.value is not True:
                 raise Other
-            return self.unvisited(function, node.args, mask)
+            return self.unvisited(function, [*node.args, *keywords.values()], mask)
         try:
-            return self.of_call(function, node.args, out)
+            own = PARAMETERS.get(function, ())[len(node.args) :]
+            return self.of_call(function, [*node.args, *(keywords.pop(name) for name in own)], out)
         except (TypeError, ValueError, KeyError):
             raise Other from None
 

@@ -54,19 +54,80 @@ def pushing(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: boo
 
 
 @lru_cache(maxsize=256)
+def adding(semiring: Semiring, dtype: np.dtype) -> tuple[Any, Any]:
+    """Make (a sum and a term that is added to it, whether a term and the sum after it are exact) for compiled code.
+
+    Sums of integers are exact where they can neither stop nor wrap. Floats are rounded as in the verb, term by term.
+    """
+    add = terms(semiring, dtype, matrix_first=True).add
+    if semiring.add.idempotent or dtype.kind != "i":
+        return add, inlined(lambda before, t: True)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    most = high // 2 if dtype == np.int64 else high
+
+    def fits(before, t):
+        return (low < t) & (t < high) & (-most <= t) & (t <= most) & (-most <= before) & (before <= most)
+
+    def fits_narrow(before, t):
+        now = np.int64(before) + np.int64(t)
+        return (low < t) & (t < high) & (low < now) & (now < high)
+
+    return inlined(lambda before, t: dtype.type(before + t)), fits if dtype == np.int64 else fits_narrow
+
+
+@lru_cache(maxsize=256)
+def summing(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: bool) -> Callable[..., Any]:
+    """Make the product of a sparse vector, as `pushing`, for sums that may come back to zero, in the list's order."""
+    t = terms(semiring, dtype, matrix_first)
+    (add, fits), zero, product = adding(semiring, dtype), t.zero, t.product
+
+    def push(matrix, x_i, x_v, count, y, seen, allowed, wanted, to_i, to_v):
+        """Write the list of the product; returns its length, or -1 for a sum that may not be exact."""
+        indptr, indices, values = matrix
+        end, left = np.uintp(0), 0
+        for p in range(np.uintp(count)):
+            i, x = np.uintp(x_i[p]), x_v[p]
+            for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + ONE])):
+                k = np.uintp(indices[e])
+                if masked and allowed[k] != wanted:
+                    continue
+                term = product(values[e], x)
+                if not fits(y[k], term):
+                    return -1
+                y[k] = add(y[k], term)
+                if not seen[k]:
+                    seen[k], to_i[end] = True, k
+                    end += np.uintp(1)
+        for p in range(end):
+            k = np.uintp(to_i[p])
+            if y[k] != zero:
+                to_i[left], to_v[left] = k, y[k]
+                left += 1
+            y[k], seen[k] = zero, False
+        return left
+
+    return push
+
+
+@lru_cache(maxsize=256)
 def gathering(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: bool) -> Callable[..., Any]:
     """Make the product of a dense vector along the stored rows: y_i = ⊕_k a_ik ⊗ x_k."""
     t = terms(semiring, dtype, matrix_first)
-    zero, product, add = t.zero, t.product, t.add
+    (add, fits), zero, product = adding(semiring, dtype), t.zero, t.product
 
     def gather(matrix, x, allowed, wanted, y):
+        """Write y; returns whether its sums are exact."""
         indptr, indices, values = matrix
         for i in range(np.uintp(indptr.size - 1)):
             total = zero
             if not masked or allowed[i] == wanted:
                 for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + ONE])):
-                    total = add(total, product(values[e], x[np.uintp(indices[e])]))
+                    term = product(values[e], x[np.uintp(indices[e])])
+                    if not fits(total, term):
+                        return False
+                    total = add(total, term)
             y[i] = total
+        return True
 
     return gather
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import DTYPES, Matrix, SparseVector
+from formats import CSC, CSR, DTYPES, Matrix, SparseVector
 from formats.arrays import index_dtype, is_array
 from formats.storage.orientation import compressed
 
@@ -23,7 +23,7 @@ from ..cpu.kernels import compiled
 from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
 from .fixpoints import Fixpoint, recognised
-from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, Translator, assigned_in
+from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, Translator, assigned_in, rebound_in
 from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Unfit
 
 CAPACITY = "capacity of vectors"
@@ -64,6 +64,7 @@ class Region:
     def __init__(self, function: FunctionType, loop: Any, read: set[str]) -> None:
         self.function, self.loop, self.read = function, loop, read
         self.assigned = assigned_in([loop])
+        self.rebound = rebound_in([loop])
         self.exits = exits_of(loop)
         self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
         self.known: dict[Any, Compiled | Unfit] = {}
@@ -118,7 +119,7 @@ class Region:
         try:
             for _ in range(MAX_ATTEMPTS):
                 changed = {name for name in plan.changed if name in inputs}
-                for name in changed & self.assigned:
+                for name in changed & self.rebound:
                     raise Unfit(f"writes {name} in place and gives it a new vector, too")
                 t = Translator(self.loop, inputs, self.assigned | changed, self.read | changed, plan)
                 try:
@@ -152,8 +153,8 @@ def described(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             key.append((name, "sparse", value.dtype))
             capacity = max(capacity, value.size)
         elif isinstance(value, Matrix) and value.place.on_host and not value.in_parts and not value.streams:
-            inputs[name] = MatrixValue(name, value.dtype, (f"r_{name}_0", f"r_{name}_1"))
-            key.append((name, "matrix", value.dtype))
+            inputs[name] = MatrixValue(name, value.dtype, (f"r_{name}_0", f"r_{name}_1"), False, isinstance(value, CSR | CSC))
+            key.append((name, type(value), value.dtype))
             capacity = max(capacity, *value.shape)
         elif isinstance(value, np.generic) and value.dtype in DTYPES:
             inputs[name] = Number(value.dtype, "", False)

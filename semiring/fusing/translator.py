@@ -657,9 +657,9 @@ class Translator:
             if weak:
                 self.unless(f"{y.code} != 0")
             text = f"{dtype}({{0}} / {{1}})"
-        elif isinstance(op, ast.FloorDiv | ast.Mod) and weak and dtype == INT64:
-            self.unless(f"{y.code} != 0")
-            text = "int64({0} " + ("//" if isinstance(op, ast.FloorDiv) else "%") + " {1})"
+        elif isinstance(op, ast.FloorDiv | ast.Mod) and dtype.kind == "i" and isinstance(y, Number):
+            self.unless(f"{y.code} > 0")
+            text = f"{dtype}({{0}} {'//' if isinstance(op, ast.FloorDiv) else '%'} {{1}})"
         else:
             raise Unfit(f"has {ast.unparse(node)!r}")
         return self.elementwise(text, dtype, *(self.converted(each, dtype) for each in (x, y)), weak=weak)
@@ -885,6 +885,13 @@ def assigned_in(body: Iterable[ast.stmt]) -> set[str]:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found.add(node.id)
     return found
+
+
+def rebound_in(body: Iterable[ast.stmt]) -> set[str]:
+    """The names that statements give something new, and do not only change by an operator."""
+    changed = {id(node.target) for each in body for node in ast.walk(each) if isinstance(node, ast.AugAssign)}
+    nodes = (node for each in body for node in ast.walk(each) if id(node) not in changed)
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def described(value: Any) -> Any:

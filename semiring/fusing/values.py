@@ -7,7 +7,7 @@ its elements, which is computed where it is needed; a sparse one is a list of in
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -96,16 +96,19 @@ class Sparse:
 
 @dataclass(frozen=True)
 class MatrixValue:
-    """A matrix, which does not change.  place: which argument it is.  transposed: it is that one's transpose."""
+    """A matrix, which does not change.  place: which argument it is.  transposed: it is that one's transpose.
 
-    place: int
+    in_order: verbs add up its terms in the order of indices."""
+
+    place: str
     dtype: np.dtype
     shape: tuple[str, str]
     transposed: bool = False
+    in_order: bool = False
 
     @property
     def turned(self) -> MatrixValue:
-        return MatrixValue(self.place, self.dtype, self.shape[::-1], not self.transposed)
+        return replace(self, shape=self.shape[::-1], transposed=not self.transposed)
 
 
 @dataclass(frozen=True)

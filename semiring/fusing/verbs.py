@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,10 @@ from .values import (
 Handler = Callable[..., Any]
 HANDLERS: dict[Any, Handler] = {}
 """What translates a call, by what is called."""
+SUMS_ARE_ROUNDED_ALIKE = platform.machine().lower() in ("x86_64", "amd64")
+"""True where SuiteSparse, too, rounds each product and each sum: elsewhere its compiler may join the two."""
+FAR = 2**62
+"""The size of integers up to which two can be added in 64 bits."""
 RULE = ("mask", "complement", "accum", "out", "replace")
 
 
@@ -366,7 +371,7 @@ def product(t: Translator, A: Any, x: Any, s: Semiring, matrix_first: bool, into
     if s.mul.position is not None:
         raise Unfit(f"has the semiring {s.name}, which counts positions")
     dtype = of_verb(lambda: common_dtype(s, Pattern(A.dtype), typed_like(x)))
-    check_sums(s, dtype)
+    check_sums(s, dtype, A)
     t.same_size(A.shape[1 if matrix_first else 0], x.size)
     size = A.shape[0 if matrix_first else 1]
     write = Written(t, **only(rule))
@@ -376,17 +381,22 @@ def product(t: Translator, A: Any, x: Any, s: Semiring, matrix_first: bool, into
     flags, wanted = write.flags(size) if by_mask else (t.scratch(BOOL, False), "True")
     along = matrix_first != isinstance(x, Sparse)  # rows for a gather of mxv, columns for its push
     matrix = matrix_parameter(t, A, s, dtype, by_rows=along)
+    sums = not (s.add.idempotent or counts(s, dtype))
     if isinstance(x, Sparse):
-        push = t.helper("push", phases.pushing(s, dtype, matrix_first, by_mask))
+        x = t.in_order(x) if sums and dtype.kind == "f" else x
+        make = phases.summing if sums else phases.pushing
+        push = t.helper("push", make(s, dtype, matrix_first, by_mask))
         to = t.new_list(dtype, size, False, into if write.out is None else None, x)
-        y = t.scratch(dtype, s.zero(dtype))
+        y = t.scratch(dtype, s.zero(dtype)) + (f", {t.parameter('seen', 'scratch', BOOL, False)}" if sums else "")
         parts = f"{matrix}, {x.indices}, {x.values}, {x.count}, {y}, {flags}, {wanted}, {to.indices}, {to.values}"
         t.emit(f"{to.count} = {push}({parts})")
+        if sums:
+            t.unless(f"{to.count} >= 0")
         result: Any = to
     else:
         gather = t.helper("gather", phases.gathering(s, dtype, matrix_first, by_mask))
         result = t.new_array(dtype, size)
-        t.emit(f"{gather}({matrix}, {t.as_array(x).array}, {flags}, {wanted}, {result.array})")
+        t.unless(f"{gather}({matrix}, {t.as_array(x).array}, {flags}, {wanted}, {result.array})")
     if by_mask:
         write.unmark()
     return write.written(result, s.zero(dtype), into, masked=True)
@@ -411,12 +421,14 @@ def of_verb(check: Callable[[], Any]) -> Any:
         raise Unfit(f"has a call that is refused: {error}") from None
 
 
-def check_sums(s: Semiring, dtype: np.dtype) -> None:
+def check_sums(s: Semiring, dtype: np.dtype, A: MatrixValue) -> None:
     """Unfit for sums whose bits depend on the order of terms, or that stop at the end of a range."""
     if s.add == MONOIDS["any"] and s.mul.name != "pair":
         raise Unfit(f"has the semiring {s.name}, which takes whichever term comes first")
-    if not s.add.idempotent and not counts(s, dtype):
-        raise Unfit(f"adds up numbers of {dtype} by {s.name}, in the order of the verb as written")
+    if s.add.name == "times" or (not s.add.idempotent and s.mul.partial):
+        raise Unfit(f"multiplies many numbers, or adds up results of {s.mul.name}, which not all operands have")
+    if not s.add.idempotent and dtype.kind == "f" and not (A.in_order and SUMS_ARE_ROUNDED_ALIKE):
+        raise Unfit(f"adds up {dtype}, which are rounded in another order in this format or on this processor")
 
 
 def matrix_parameter(t: Translator, A: MatrixValue, s: Semiring, dtype: np.dtype, by_rows: bool) -> str:
@@ -638,14 +650,16 @@ def _reduce(t: Translator, u: Any, monoid: Any, *, into: Any = None) -> Number:
     if not isinstance(u, Dense | Sparse) or u.dtype not in m.dtypes:
         raise Unfit("reduces what is no vector that the monoid is defined on")
     x = Dense(u.dtype, u.count, f"{u.values}[{{i}}]") if isinstance(u, Sparse) else u
-    if m.name == "any" or not (m.idempotent or (m.name == "plus" and u.dtype == np.int32)):
+    if m.name == "any" or not (m.idempotent or (m.name == "plus" and u.dtype.kind == "i")):
         raise Unfit(f"reduces {u.dtype} by {m.name}, in the order of the verb as written")
     name = t.new("k_")
     if m.name == "plus":
         t.emit(f"{name} = int64(0)")
         with t.block(f"for i in range(uintp({x.size})):"):
-            t.emit(f"{name} += {x.at('i')}")
-        return Number(u.dtype, f"int32(min(max({name}, -2147483648), 2147483647))")
+            t.emit(f"w = int64({x.at('i')})")
+            t.unless(f"-{FAR} < {name} < {FAR} and -{FAR} < w < {FAR}")
+            t.emit(f"{name} += w")
+        return Number(u.dtype, name if u.dtype == INT64 else f"int32(min(max({name}, -2147483648), 2147483647))")
     t.emit(f"{name} = {literal(m.zero(u.dtype))}")
     with t.block(f"for i in range(uintp({x.size})):"):
         t.emit(f"{name} = {combined(t, m, u.dtype)}({name}, {x.at('i')})")
@@ -660,18 +674,24 @@ def _assign(t: Translator, out: Any, value: Any, rows: Any = None, *, semiring: 
     zero = s.zero(out.dtype) if s is not None else out.dtype.type(0)
     write = Written(t, **{**rule, "out": out})
     if isinstance(value, Number):
-        if value.dtype != out.dtype and not (value.weak and value.dtype.kind == out.dtype.kind == "f"):
-            if value.constant is None or not holds(out.dtype, value.constant):
-                raise Unfit(f"assigns a number of {value.dtype} to a vector of {out.dtype}")
-        value = Dense(out.dtype, out.size, cast(value.code, value.dtype, out.dtype))
+        value = Dense(out.dtype, out.size, held(t, value, out.dtype))
     if not isinstance(value, Dense) or value.dtype != out.dtype:
         raise Unfit("assigns what is no number, or no dense vector of the same dtype")
     return write.written(value, zero, into)
 
 
-def holds(dtype: np.dtype, number: Any) -> bool:
-    """True if a dtype has exactly that number."""
-    return not (dtype == BOOL and number not in (0, 1)) and bool(dtype.type(number) == number)
+def held(t: Translator, x: Number, dtype: np.dtype) -> str:
+    """A number in a dtype, which holds it."""
+    if x.constant is not None:
+        if (dtype == BOOL and x.constant not in (0, 1)) or dtype.type(x.constant) != x.constant:
+            raise Unfit(f"assigns {x.constant} to a vector of {dtype}")
+        return cast(x.code, x.dtype, dtype)
+    if x.dtype == dtype or (x.weak and x.dtype.kind == dtype.kind == "f"):
+        return cast(x.code, x.dtype, dtype)
+    if (x.dtype.kind, dtype) != ("i", np.dtype(np.int32)):
+        raise Unfit(f"assigns a number of {x.dtype} to a vector of {dtype}")
+    t.unless(f"-2147483648 <= {x.code} <= 2147483647")
+    return f"int32({x.code})"
 
 
 # --- functions of vectors ---------------------------------------------------------------------------------------------
