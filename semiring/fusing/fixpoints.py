@@ -333,7 +333,9 @@ class Reader:
             return self.scattered(*node.args)
         mask = keywords.pop("mask", None)
         complement = keywords.pop("complement", None)
-        if not keywords.keys() <= {*PARAMETERS.get(function, ())} or (out is not None and function is not verbs.ewise_add):
+        if not keywords.keys() <= {*PARAMETERS.get(function, ())} or (
+            out is not None and function is not verbs.ewise_add
+        ):
             raise Other
         if mask is not None:
             if not isinstance(complement, ast.Constant) or complement.value is not True:
@@ -403,7 +405,6 @@ class Reader:
             self.changed.add(out.id)
             self.assigned = self.assigned | {out.id}
         return sums
-
 
 
 def spread(terms: Any) -> list[Term]:

@@ -1,7 +1,7 @@
 """The loops that compiled programs are made of, for a semiring or an operator and a dtype.
 
 Each takes sparse vectors as lists: indices, values, and how many. It writes lists with room for every element of the
-vector and one more. What threads could share is not shared yet: a program is one thread's.
+vector and one more. Threads share products of dense vectors; all else is the calling thread's.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ import numpy as np
 
 from ..algebra.ops import BinaryOp
 from ..algebra.semirings import Semiring
+from ..cpu.dealing import dealt
 from ..cpu.kernels import inlined, terms
 from ..cpu.lanes import lowest
 
 ONE: Any = np.uintp(1)
 SIX, SIXTY_THREE, BIT = np.uint64(6), np.uint64(63), np.uint64(1)
+ROWS_AT_A_TIME = 1 << 9
+"""Number of rows that a thread takes at a time."""
 WORDS_PER_ENTRY = 64
 """Number of words of a bitmap for each entry of a list from which on the list is sorted without one."""
 
@@ -111,25 +114,27 @@ def summing(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: boo
 
 @lru_cache(maxsize=256)
 def gathering(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: bool) -> Callable[..., Any]:
-    """Make the product of a dense vector along the stored rows: y_i = ⊕_k a_ik ⊗ x_k."""
+    """Make the product of a dense vector along the stored rows, which threads share: y_i = ⊕_k a_ik ⊗ x_k."""
     t = terms(semiring, dtype, matrix_first)
-    (add, fits), zero, product = adding(semiring, dtype), t.zero, t.product
+    (add, fits), zero, product, terminal = adding(semiring, dtype), t.zero, t.product, t.terminal
 
-    def gather(matrix, x, allowed, wanted, y):
-        """Write y; returns whether its sums are exact."""
+    def gather(first, stop, matrix, x, allowed, wanted, y, exact):
+        """Write y for rows from `first` to `stop`; exact[0] becomes False if a sum may not be exact."""
         indptr, indices, values = matrix
-        for i in range(np.uintp(indptr.size - 1)):
+        for i in range(np.uintp(first), np.uintp(stop)):
             total = zero
             if not masked or allowed[i] == wanted:
                 for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + ONE])):
                     term = product(values[e], x[np.uintp(indices[e])])
                     if not fits(total, term):
-                        return False
+                        exact[0] = False
+                        return
                     total = add(total, term)
+                    if terminal and total != zero:
+                        break
             y[i] = total
-        return True
 
-    return gather
+    return dealt(gather)
 
 
 @lru_cache(maxsize=256)

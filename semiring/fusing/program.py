@@ -94,7 +94,11 @@ class Loops(ast.NodeTransformer):
         call, taken = self.choice(node)
         whole = self.within(node)
         taken.body.append(ast.Break())
-        whole.body = [call, taken, *whole.body]  # from its first round on, or from a later one, once its types have settled
+        whole.body = [
+            call,
+            taken,
+            *whole.body,
+        ]  # from its first round on, or from a later one, once its types have settled
         return whole
 
     def visit_For(self, node: ast.For) -> Any:
@@ -131,5 +135,7 @@ def read_outside(whole: ast.AST, loop: ast.AST, around: list[ast.AST]) -> set[st
     return {
         node.id
         for node in ast.walk(whole)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store) and (id(node) not in inside or id(node) in exits)
+        if isinstance(node, ast.Name)
+        and not isinstance(node.ctx, ast.Store)
+        and (id(node) not in inside or id(node) in exits)
     }

@@ -19,7 +19,9 @@ from formats.storage.orientation import compressed
 
 from .. import vectors
 from ..cpu.compiler.references import interrupted
+from ..cpu.crew import crew
 from ..cpu.kernels import compiled
+from ..cpu.threads import MIN_ENTRIES_FOR_THREADS, get_threads
 from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
 from .fixpoints import Fixpoint, recognised
@@ -93,7 +95,9 @@ class Region:
             return None
         self.refused = 0
         answer = Frame(found, values).run()
-        self.told = "compiled: " + ", ".join(found.told) if answer is not None else "runs as written, as compiled it would fail"
+        self.told = (
+            "compiled: " + ", ".join(found.told) if answer is not None else "runs as written, as compiled it would fail"
+        )
         return answer
 
     def values(self, local: dict[str, Any]) -> dict[str, Any]:
@@ -153,7 +157,9 @@ def described(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             key.append((name, "sparse", value.dtype))
             capacity = max(capacity, value.size)
         elif isinstance(value, Matrix) and value.place.on_host and not value.in_parts and not value.streams:
-            inputs[name] = MatrixValue(name, value.dtype, (f"r_{name}_0", f"r_{name}_1"), False, isinstance(value, CSR | CSC))
+            inputs[name] = MatrixValue(
+                name, value.dtype, (f"r_{name}_0", f"r_{name}_1"), False, isinstance(value, CSR | CSC)
+            )
             key.append((name, type(value), value.dtype))
             capacity = max(capacity, *value.shape)
         elif isinstance(value, np.generic) and value.dtype in DTYPES:
@@ -199,13 +205,22 @@ class Frame:
             arguments = [getattr(self, told[0].replace(" ", "_"))(*told[1:]) for told in self.compiled.parameters]
         except OverflowError:  # a Python number that 64 bits do not hold
             return None
-        numbers = interruptible(lambda: self.compiled.kernel(*arguments))
+        numbers = interruptible(lambda: self.called(arguments))
         code, *numbers = numbers if isinstance(numbers, tuple) else (numbers,)
         if code == RUN_AS_WRITTEN:
             return None
         found = self.results(dict(zip(self.compiled.names, arguments, strict=True)), iter(numbers))
         found["exit"] = self.compiled.exits[code - FIRST_EXIT] if code >= FIRST_EXIT else None
         return found
+
+    def called(self, arguments: list[Any]) -> Any:
+        """What the compiled function gives, with a crew for products of dense vectors that are worth one."""
+        if "gate" not in self.compiled.names:
+            return self.compiled.kernel(*arguments)
+        entries = max((x.nnz for x in self.now.values() if isinstance(x, Matrix)), default=0)
+        with crew(get_threads() if entries >= MIN_ENTRIES_FOR_THREADS else 1) as gate:
+            arguments[self.compiled.names.index("gate")] = gate
+            return self.compiled.kernel(*arguments)
 
     def shared(self, changed: list[Any]) -> bool:
         """True if a vector that the loop writes shares memory with another that it reads, or may not be written."""
@@ -302,6 +317,12 @@ class Frame:
 
     def scratch(self, dtype: np.dtype, fill: Any) -> np.ndarray:
         return np.empty(self.most, dtype) if fill is None else np.full(self.most, fill, dtype)
+
+    def gate(self) -> None:
+        """The crew's gate takes this place."""
+
+    def exact(self) -> np.ndarray:
+        return np.ones(1, bool)
 
     def words(self) -> np.ndarray:
         return np.zeros(-(-self.most // 64), np.uint64)

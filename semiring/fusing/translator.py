@@ -829,7 +829,9 @@ class Translator:
             raise Unfit(f"calls {function.name} with arguments that cannot be matched")
         given = dict(zip(names, arguments, strict=False)) | keywords
         defaults = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
-        defaults |= {arg.arg: default for arg, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default}
+        defaults |= {
+            arg.arg: default for arg, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default
+        }
         for name, default in defaults.items():
             if name not in given:
                 given[name] = self.in_scope("", function.scope, {}, lambda default=default: self.value(default))
@@ -901,4 +903,3 @@ def described(value: Any) -> Any:
     if isinstance(value, np.generic) and value.dtype.name in ("bool", "int32", "int64", "float32", "float64"):
         return Number(value.dtype, literal(value), False, value)
     return Constant(value)
-

@@ -117,7 +117,13 @@ class Written:
     """The write rule of a verb's call: which places may be written, and what becomes of the result."""
 
     def __init__(
-        self, t: Translator, mask: Any = None, complement: Any = None, accum: Any = None, out: Any = None, replace: Any = None
+        self,
+        t: Translator,
+        mask: Any = None,
+        complement: Any = None,
+        accum: Any = None,
+        out: Any = None,
+        replace: Any = None,
     ):
         self.t = t
         self.mask = None if is_none(mask) else mask
@@ -125,7 +131,9 @@ class Written:
         self.replace = replace is not None and bool(known(replace, "replace="))
         self.accum = None if is_none(accum) else find_combiner(known(accum, "accum="), "add")
         self.out = None if is_none(out) else out
-        if self.mask is not None and not (isinstance(self.mask, Sparse) or (isinstance(self.mask, Dense) and self.mask.dtype == BOOL)):
+        if self.mask is not None and not (
+            isinstance(self.mask, Sparse) or (isinstance(self.mask, Dense) and self.mask.dtype == BOOL)
+        ):
             raise Unfit("has a mask that is no sparse or Boolean vector")
         if self.out is not None:
             t.written(self.out, ast.Name("out"))
@@ -278,7 +286,9 @@ def filtered(t: Translator, v: Sparse, test: str, into: Any, *operands: Any) -> 
 
 def sparse_from(t: Translator, x: Dense, test: str, into: Any, values: str = "{0}", dtype: Any = None) -> Sparse:
     """The entries of a dense vector for which a test of the element, {0}, holds."""
-    to = t.new_list(dtype or x.dtype, x.size, True, into, x, *(Dense(x.dtype, "", "", array=a) for a in x.reads | x.gathers))
+    to = t.new_list(
+        dtype or x.dtype, x.size, True, into, x, *(Dense(x.dtype, "", "", array=a) for a in x.reads | x.gathers)
+    )
     end, element = t.new("e"), t.new("x")
     t.emit(f"{end} = 0")
     with t.block(f"for i in range(uintp({x.size})):"):
@@ -396,7 +406,10 @@ def product(t: Translator, A: Any, x: Any, s: Semiring, matrix_first: bool, into
     else:
         gather = t.helper("gather", phases.gathering(s, dtype, matrix_first, by_mask))
         result = t.new_array(dtype, size)
-        t.unless(f"{gather}({matrix}, {t.as_array(x).array}, {flags}, {wanted}, {result.array})")
+        exact = t.parameter("exact", "exact")
+        parts = f"({matrix}, {t.as_array(x).array}, {flags}, {wanted}, {result.array}, {exact})"
+        t.emit(f"{gather}({t.parameter('gate', 'gate')}, {size}, {phases.ROWS_AT_A_TIME}, {parts})")
+        t.unless(f"{exact}[0]")
     if by_mask:
         write.unmark()
     return write.written(result, s.zero(dtype), into, masked=True)
@@ -467,7 +480,9 @@ def _ewise_add(t: Translator, u: Any, v: Any, op: Any, *, into: Any = None, **ru
     fill = dtype.type(0) if zero is None else zero
     t.same_size(u.size, v.size)
     if isinstance(u, Sparse) and isinstance(v, Sparse):
-        return write.written(united(t, u, v, combiner, zero, True) if zero is not None else refuse_operator(), fill, into)
+        return write.written(
+            united(t, u, v, combiner, zero, True) if zero is not None else refuse_operator(), fill, into
+        )
     if isinstance(u, Dense) and isinstance(v, Dense):
         x, y = u.element, v.element
         both = union(t, combiner, dtype, zero, x, y)
@@ -551,7 +566,17 @@ def intersection(
 
 
 @handles(verbs.apply)
-def _apply(t: Translator, u: Any, op: Any, *, left: Any = None, right: Any = None, semiring: Any = None, into: Any = None, **rule: Any) -> Any:
+def _apply(
+    t: Translator,
+    u: Any,
+    op: Any,
+    *,
+    left: Any = None,
+    right: Any = None,
+    semiring: Any = None,
+    into: Any = None,
+    **rule: Any,
+) -> Any:
     if not isinstance(u, Dense | Sparse) or not is_none(semiring):
         raise Unfit("applies a function to what is no vector, or with a semiring")
     left, right = (None if is_none(x) else x for x in (left, right))
@@ -602,7 +627,9 @@ def of_function(t: Translator, op: Any, x: Dense) -> Dense:
 
 
 @handles(verbs.select)
-def _select(t: Translator, u: Any, predicate: Any, other: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any) -> Any:
+def _select(
+    t: Translator, u: Any, predicate: Any, other: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
+) -> Any:
     if not isinstance(u, Dense | Sparse):
         raise Unfit("selects entries of a matrix")
     if isinstance(u, Dense) and is_none(semiring):
@@ -633,7 +660,13 @@ def _select(t: Translator, u: Any, predicate: Any, other: Any = None, *, semirin
         name = t.helper("op", phases.function_of(compare, dtype))
         texts = [cast(z.element if isinstance(z, Dense) else z.code, z.dtype, dtype) for z in (x, y)]
         test = f"{name}({texts[0]}, {texts[1]})"
-        x = Dense(x.dtype, x.size, x.element, x.reads, x.gathers | getattr(y, "reads", frozenset()) | getattr(y, "gathers", frozenset()))
+        x = Dense(
+            x.dtype,
+            x.size,
+            x.element,
+            x.reads,
+            x.gathers | getattr(y, "reads", frozenset()) | getattr(y, "gathers", frozenset()),
+        )
     if sparse:
         return write.written(filtered(t, u, test.replace("{i}", q), into if write.out is None else None), zero, into)
     text = f"({x.element} if {test} else {literal(zero)})"
@@ -667,7 +700,9 @@ def _reduce(t: Translator, u: Any, monoid: Any, *, into: Any = None) -> Number:
 
 
 @handles(verbs.assign)
-def _assign(t: Translator, out: Any, value: Any, rows: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any) -> Any:
+def _assign(
+    t: Translator, out: Any, value: Any, rows: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
+) -> Any:
     if not isinstance(out, Dense) or not is_none(rows) or not is_none(rule.get("accum")):
         raise Unfit("assigns to a sparse vector, to some places, or with accum")
     s = semiring_of(semiring) if not is_none(semiring) else None
@@ -835,7 +870,9 @@ def elements(t: Translator, x: Any, at: Any) -> Dense:
 @handles(vectors.element)
 def _element(t: Translator, x: Any, i: Any, *, into: Any = None) -> Number:
     found = element(t, x, i)
-    return Number(found.dtype if found.dtype == BOOL else (INT64 if found.dtype.kind == "i" else FLOAT64), as_item(found), True)
+    return Number(
+        found.dtype if found.dtype == BOOL else (INT64 if found.dtype.kind == "i" else FLOAT64), as_item(found), True
+    )
 
 
 def as_item(x: Number) -> str:
@@ -911,7 +948,12 @@ def adding(sign: str) -> Handler:
             raise Unfit("adds to places of what is no dense vector")
         t.written(x, ast.Name("scatter_add"))
         t.same_size(x.size, v.size)
-        if v.dtype.kind == "f" and x.dtype.kind != "f" or BOOL in (x.dtype, v.dtype) or v.dtype.itemsize > x.dtype.itemsize:
+        if (
+            v.dtype.kind == "f"
+            and x.dtype.kind != "f"
+            or BOOL in (x.dtype, v.dtype)
+            or v.dtype.itemsize > x.dtype.itemsize
+        ):
             raise Unfit(f"adds {v.dtype} to {x.dtype}")
         with t.block(f"for q in range(uintp({v.count})):"):
             t.emit(f"i = uintp({v.indices}[q])")
@@ -1212,9 +1254,9 @@ def method(t: Translator, of: Any, name: str, args: list[Any], kwargs: dict[str,
                 return t.stored_as(of, np.dtype(known(dtype, "a dtype")))
             case "sum", [] if of.dtype.kind in "bi":
                 return Number(INT64, total(t, of, "{0}").code)
-            case ("any" | "all"), []:
+            case (("any" | "all"), []):
                 return quantified(t, of, name == "all")
-            case ("min" | "max"), []:
+            case (("min" | "max"), []):
                 return least(t, of, "<" if name == "min" else ">")
             case "take", [at]:
                 return elements(t, of, at)
@@ -1255,4 +1297,3 @@ def taken(t: Translator, of: Any, at: ast.expr) -> Any:
         raise Unfit("takes a part of what is no dense vector, or a slice")
     place = t.value(at)
     return element(t, of, place) if isinstance(place, Number) else elements(t, of, place)
-

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from algorithms.equations.bfs import bfs
 from algorithms.shared.cycle_watch import ENDLESS
 from algorithms.shared.errors import broken_law
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until, order_matters
-from algorithms.equations.bfs import bfs
 from algorithms.shared.traversal import Direction
 from formats import CSR, Matrix
 from formats.storage.orientation import compressed
@@ -67,9 +67,7 @@ def is_unit(d: np.ndarray, source: int, s: Semiring) -> bool:
 def from_frontier(A: CSR, d: np.ndarray, frontier: np.ndarray, s: Semiring, limit: Any) -> np.ndarray:
     """Relax from the frontier, whose entries are all far at first."""
     zero, stepped = s.zero(d.dtype), s.adds_weights
-    near, far = (
-        (np.empty(room_for(A.nrows), A.indices.dtype), np.empty(room_for(A.nrows), d.dtype)) for _ in range(2)
-    )
+    near, far = ((np.empty(room_for(A.nrows), A.indices.dtype), np.empty(room_for(A.nrows), d.dtype)) for _ in range(2))
     far[0][: frontier.size], far[1][: frontier.size] = frontier, d[frontier]
     best, counts = reduce(d[frontier], s.add), np.array([frontier.size, 0, 0, 0])
     rows = A.indptr, A.indices, full_values(A), np.empty(0, d.dtype), zero
@@ -87,11 +85,11 @@ def in_turn(A: CSR, d: np.ndarray, frontier: np.ndarray, s: Semiring) -> np.ndar
     """
     order = np.argsort(d[frontier], kind="stable")
     order = order if s.add == MONOIDS["min"] else order[::-1]
-    near, far = (
-        (np.empty(room_for(A.nrows), A.indices.dtype), np.empty(room_for(A.nrows), d.dtype)) for _ in range(2)
-    )
+    near, far = ((np.empty(room_for(A.nrows), A.indices.dtype), np.empty(room_for(A.nrows), d.dtype)) for _ in range(2))
     rows = A.indptr, A.indices, full_values(A), np.empty(0, d.dtype), s.zero(d.dtype)
-    one_after_another(s, d.dtype)(frontier[order], d[frontier[order]], s.zero(d.dtype), rows, d, near, far, np.zeros(4, np.int64))
+    one_after_another(s, d.dtype)(
+        frontier[order], d[frontier[order]], s.zero(d.dtype), rows, d, near, far, np.zeros(4, np.int64)
+    )
     return d
 
 
