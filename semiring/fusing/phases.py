@@ -27,12 +27,18 @@ WORDS_PER_ENTRY = 64
 
 
 @lru_cache(maxsize=256)
-def pushing(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: bool) -> Callable[..., Any]:
-    """Make the product of a sparse vector: y_k ⊕= a_ik ⊗ x_i, at the cost of the entries of its rows."""
+def pushing(
+    semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: bool, compare: BinaryOp | None = None
+) -> Callable[..., Any]:
+    """Make the product of a sparse vector: y_k ⊕= a_ik ⊗ x_i, at the cost of the entries of its rows.
+
+    compare: a comparison with ⊕'s order: only terms for which it holds, and the element of d, are taken.
+    """
     t = terms(semiring, dtype, matrix_first)
     zero, product, add = t.zero, t.product, t.add
+    holds, compared = inlined(compare.scalar) if compare else inlined(lambda term, known: True), compare is not None
 
-    def push(matrix, x_i, x_v, count, y, allowed, wanted, to_i, to_v):
+    def push(matrix, x_i, x_v, count, y, d, allowed, wanted, to_i, to_v):
         """Write the list of the product; returns its length.  y: zeros, as it is left again."""
         indptr, indices, values = matrix
         end = np.uintp(0)
@@ -42,8 +48,11 @@ def pushing(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: boo
                 k = np.uintp(indices[e])
                 if masked and allowed[k] != wanted:
                     continue
+                term = product(values[e], x)
+                if compared and not holds(term, d[k]):
+                    continue
                 before = y[k]
-                now = add(before, product(values[e], x))
+                now = add(before, term)
                 y[k] = now
                 to_i[end] = k
                 end += np.uintp((before == zero) & (now != zero))
@@ -251,3 +260,49 @@ def hashed(x, seed):
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(1))
+
+
+def pairwise(x, n, places, sums):
+    """The sum of the first n elements, in the order in which NumPy adds floats: halves, down to blocks of 128.
+
+    places, sums: room for 64 levels.
+    """
+    level, places[0], places[1], places[2] = 0, 0, n, 0
+    while True:
+        first, size = places[3 * level], places[3 * level + 1]
+        if size > 128:
+            half = size // 2 - size // 2 % 8
+            places[3 * level + 2] = 1
+            level += 1
+            places[3 * level], places[3 * level + 1] = first, half
+            continue
+        value = of_block(x, first, size)
+        while level > 0 and places[3 * level - 1] == 2:
+            level -= 1
+            value = sums[level] + value
+        if level == 0:
+            return sums.dtype.type(value)
+        level -= 1
+        sums[level], places[3 * level + 2] = value, 2
+        half = places[3 * level + 1] // 2 - places[3 * level + 1] // 2 % 8
+        places[3 * level + 3], places[3 * level + 4] = places[3 * level] + half, places[3 * level + 1] - half
+        level += 1
+
+
+def of_block(x, first, size):
+    """The sum of a block: by eight sums side by side, if there are as many elements."""
+    total, i = x.dtype.type(-0.0), 0
+    if size >= 8:
+        a, b, c, d = x[first], x[first + 1], x[first + 2], x[first + 3]
+        e, f, g, h = x[first + 4], x[first + 5], x[first + 6], x[first + 7]
+        i = 8
+        while i + 8 <= size:
+            k = first + i
+            a, b, c, d = a + x[k], b + x[k + 1], c + x[k + 2], d + x[k + 3]
+            e, f, g, h = e + x[k + 4], f + x[k + 5], g + x[k + 6], h + x[k + 7]
+            i += 8
+        total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    while i < size:
+        total += x[first + i]
+        i += 1
+    return total

@@ -324,6 +324,15 @@ class Frame:
     def exact(self) -> np.ndarray:
         return np.ones(1, bool)
 
+    def levels(self) -> np.ndarray:
+        return np.zeros(3 * 64, np.int64)
+
+    def sums(self, dtype: np.dtype) -> np.ndarray:
+        return np.zeros(64, dtype)
+
+    def flags(self) -> np.ndarray:
+        return np.zeros(self.most, bool)
+
     def words(self) -> np.ndarray:
         return np.zeros(-(-self.most // 64), np.uint64)
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.translation import Untranslatable, source
+from ..verbs import verbs
 from .values import (
     BOOL,
     FLOAT64,
@@ -53,12 +54,14 @@ class Restart(Exception):
 class Plan:
     """What is known of a loop from one attempt to translate it to the next.
 
-    types: of every variable.  changed: variables whose vectors are written in place.
+    types: of every variable.  changed: variables whose vectors, as the loop finds them, are written in place.  mutable:
+    all whose vectors are written in place.
     """
 
     def __init__(self) -> None:
         self.types: dict[str, Type] = {}
         self.changed: set[str] = set()
+        self.mutable: set[str] = set()
 
 
 class Translator:
@@ -76,6 +79,7 @@ class Translator:
         self.namespace: dict[str, Any] = {}
         self.parameters: dict[str, tuple[Any, ...]] = {}
         self.bound: dict[str, Any] = {}
+        self.owned: set[str] = set()
         self.exits: list[ast.stmt] = []
         self.breaks: list[list[set[str]]] = []
         self.prefix = ""
@@ -182,8 +186,34 @@ class Translator:
         self.taken = taken
 
     def statements(self, nodes: Iterable[ast.stmt]) -> None:
-        for node in nodes:
+        """Translate statements. What only the next one reads, as the value that it selects from, is put in there."""
+        nodes = list(nodes)
+        for k, node in enumerate(nodes):
+            match node, nodes[k + 1] if k + 1 < len(nodes) else None:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as product),
+                    ast.Assign(value=ast.Call(args=[ast.Name(id=same), *others]) as call) as following,
+                ) if name == same and self.reads(name) == 1 and not self.prefix and name not in self.wanted:
+                    if self.is_call_of(call, verbs.select) and self.is_call_of(product, verbs.vxm, verbs.mxv):
+                        joined = ast.Call(call.func, [product, *others], call.keywords)
+                        nodes[k + 1] = ast.copy_location(ast.Assign(following.targets, joined), following)
+                        continue
             self.statement(node)
+
+    def reads(self, name: str) -> int:
+        """How often the loop reads a name."""
+        nodes = (node for node in ast.walk(self.loop) if isinstance(node, ast.Name) and node.id == name)
+        return sum(isinstance(node.ctx, ast.Load) for node in nodes)
+
+    def is_call_of(self, node: ast.expr, *functions: Any) -> bool:
+        """True if an expression calls one of these."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+            return False
+        try:
+            function = self.value(node.func)
+        except Unfit:
+            return False
+        return isinstance(function, Constant) and any(function.value is each for each in functions)
 
     def do_Pass(self, node: ast.Pass) -> None:
         pass
@@ -235,7 +265,7 @@ class Translator:
         """Refuse a second name for a vector that is written in place."""
         if isinstance(node, ast.Name) and isinstance(value, Dense | Sparse):
             for each in (self.prefix + name, self.named(node.id)):
-                if each in self.plan.changed:
+                if each in self.plan.mutable:
                     raise Unfit(f"gives the vector {node.id}, which is written in place, a second name")
 
     def named(self, name: str) -> str:
@@ -252,6 +282,7 @@ class Translator:
             return
         type_ = self.declare(name, value.type)
         self.bound[name] = True
+        self.owned.add(name)
         if isinstance(value, Number):
             self.emit(f"v_{name} = {cast(value.code, value.dtype, type_.dtype)}")
         elif isinstance(value, Dense):
@@ -310,14 +341,16 @@ class Translator:
         if test in ("True", "False"):
             self.statements(node.body if test == "True" else node.orelse)
             return
-        before = dict(self.bound)
+        before, owned = dict(self.bound), set(self.owned)
         with self.block(f"if {test}:"):
             self.statements(node.body)
         then, self.bound = self.bound, dict(before)
+        owned_then, self.owned = self.owned, owned
         if node.orelse:
             with self.block("else:"):
                 self.statements(node.orelse)
         ends = [ends_here(branch) for branch in (node.body, node.orelse)]
+        self.owned = self.owned if ends[0] else owned_then if ends[1] else self.owned & owned_then
         if ends == [True, False]:
             then = self.bound
         elif ends != [False, True]:
@@ -375,9 +408,10 @@ class Translator:
     @contextmanager
     def looping(self, body: list[ast.stmt], endless: bool, *more: str) -> Any:
         """The body of a loop: what it assigns may be another value in the next round, and unknown after it."""
-        before = dict(self.bound)
+        before, owned = dict(self.bound), set(self.owned)
         self.breaks.append([])
         yield
+        self.owned = owned
         names = [self.named(name) for name in (*assigned_in(body), *more)]
         for name in names:
             if name in before and before[name] is not True and self.bound.get(name, before[name]) != before[name]:
@@ -493,11 +527,14 @@ class Translator:
         array = value.array if isinstance(value, Dense) else value.indices
         if array.startswith("p_"):  # given, and so far only read
             name = array[2:-2]
-            self.assigned.add(name)
             self.plan.changed.add(name)
+            self.plan.mutable.add(name)
             raise Restart
         name = array[2:-2] if array.startswith("v_") else ""
-        if name and name not in self.plan.changed:
+        if name and name not in self.plan.mutable:
+            self.plan.mutable.add(name)
+            raise Restart
+        if name in self.inputs and name not in self.owned and name not in self.plan.changed:
             self.plan.changed.add(name)
             raise Restart
         return value
@@ -784,6 +821,14 @@ class Translator:
             function: Any = Constant(getattr(owner.value, node.func.attr, None))
         else:
             function = self.value(node.func)
+        if isinstance(function, Constant) and function.value is verbs.select and node.args:
+            from .verbs import improving
+
+            if (
+                self.is_call_of(node.args[0], verbs.vxm, verbs.mxv)
+                and (found := improving(self, node, into)) is not None
+            ):
+                return found
         arguments, keywords = self.arguments(node)
         if isinstance(function, Function):
             return self.inline(function, arguments, keywords)

@@ -374,8 +374,39 @@ def _mxv(t: Translator, A: Any, x: Any, semiring: Any, *, into: Any = None, **ru
     return product(t, A, x, semiring_of(semiring), True, into, rule)
 
 
-def product(t: Translator, A: Any, x: Any, s: Semiring, matrix_first: bool, into: Any, rule: dict[str, Any]) -> Any:
-    """A ⊗ x, or x ⊗ A."""
+def improving(t: Translator, node: ast.Call, into: Any) -> Sparse | None:
+    """select(f A, better, d): a product that takes only terms which improve d; None if that is something else."""
+    inner = node.args[0]
+    assert isinstance(inner, ast.Call)
+    (args, rule), others = t.arguments(inner), [t.value(each) for each in node.args[1:]]
+    keywords = {each.arg: t.value(each.value) for each in node.keywords}
+    others += [keywords.pop(name) for name in ("predicate", "other")[len(others) :] if name in keywords]
+    args += [rule.pop(name) for name in ("semiring",) if name in rule]
+    matrix_first = t.is_call_of(inner, verbs.mxv)
+    if keywords or len(args) != 3 or len(others) != 2 or rule.keys() - {"mask", "complement"}:
+        return None
+    (A, x) = args[:2] if matrix_first else args[1::-1]
+    s, d = semiring_of(args[2]), others[1]
+    if not (isinstance(x, Sparse) and isinstance(d, Dense) and d.array and isinstance(A, MatrixValue)):
+        return None
+    if not isinstance(others[0], Constant) or find_comparison(others[0].value) != better(s) or not s.add.selective:
+        return None
+    if not x.dtype == A.dtype == d.dtype:
+        return None
+    return product(t, A, x, s, matrix_first, into, rule, d)
+
+
+def product(
+    t: Translator,
+    A: Any,
+    x: Any,
+    s: Semiring,
+    matrix_first: bool,
+    into: Any,
+    rule: dict[str, Any],
+    d: Dense | None = None,
+) -> Any:
+    """A ⊗ x, or x ⊗ A.  d: only terms that improve it are taken."""
     if not isinstance(A, MatrixValue) or not isinstance(x, Dense | Sparse):
         raise Unfit("has a product of what are no matrix and vector that stay as they are")
     if s.mul.position is not None:
@@ -384,6 +415,8 @@ def product(t: Translator, A: Any, x: Any, s: Semiring, matrix_first: bool, into
     check_sums(s, dtype, A)
     t.same_size(A.shape[1 if matrix_first else 0], x.size)
     size = A.shape[0 if matrix_first else 1]
+    if d is not None:
+        t.same_size(size, d.size)
     write = Written(t, **only(rule))
     x = typed(t, x, s, dtype)
     t.told.append(f"{'mxv' if matrix_first else 'vxm'} of a {'sparse' if isinstance(x, Sparse) else 'dense'} vector")
@@ -394,10 +427,11 @@ def product(t: Translator, A: Any, x: Any, s: Semiring, matrix_first: bool, into
     sums = not (s.add.idempotent or counts(s, dtype))
     if isinstance(x, Sparse):
         x = t.in_order(x) if sums and dtype.kind == "f" else x
-        make = phases.summing if sums else phases.pushing
-        push = t.helper("push", make(s, dtype, matrix_first, by_mask))
+        kind = s, dtype, matrix_first, by_mask
+        push = t.helper("push", phases.summing(*kind) if sums else phases.pushing(*kind, better(s) if d else None))
         to = t.new_list(dtype, size, False, into if write.out is None else None, x)
-        y = t.scratch(dtype, s.zero(dtype)) + (f", {t.parameter('seen', 'scratch', BOOL, False)}" if sums else "")
+        y = t.scratch(dtype, s.zero(dtype))
+        y += f", {t.parameter('seen', 'flags') if sums else d.array if d else y}"
         parts = f"{matrix}, {x.indices}, {x.values}, {x.count}, {y}, {flags}, {wanted}, {to.indices}, {to.values}"
         t.emit(f"{to.count} = {push}({parts})")
         if sums:
@@ -1105,9 +1139,15 @@ def comparison(sign: str) -> Handler:
     return lambda t, x, y, *, into=None: t.compared(sign, x, y, ast.Name(sign))
 
 
-for ufunc, sign in (
-    (np.less, "<"), (np.less_equal, "<="), (np.greater, ">"), (np.greater_equal, ">="), (np.equal, "=="), (np.not_equal, "!=")
-):  # fmt: skip
+COMPARED = {
+    np.less: "<",
+    np.less_equal: "<=",
+    np.greater: ">",
+    np.greater_equal: ">=",
+    np.equal: "==",
+    np.not_equal: "!=",
+}
+for ufunc, sign in COMPARED.items():
     HANDLERS[ufunc] = comparison(sign)
 
 
@@ -1254,6 +1294,12 @@ def method(t: Translator, of: Any, name: str, args: list[Any], kwargs: dict[str,
                 return t.stored_as(of, np.dtype(known(dtype, "a dtype")))
             case "sum", [] if of.dtype.kind in "bi":
                 return Number(INT64, total(t, of, "{0}").code)
+            case "sum", [] if of.dtype.kind == "f":
+                x, name = t.as_array(of), t.new("k_")
+                room = f"{t.parameter('levels', 'levels')}, {t.parameter(f'sums_{of.dtype}', 'sums', of.dtype)}"
+                function = t.helper("pairwise", phases.pairwise)
+                t.emit(f"{name} = {literal(of.dtype.type(0))} + {function}({x.array}, {x.size}, {room})")
+                return Number(of.dtype, name)
             case (("any" | "all"), []):
                 return quantified(t, of, name == "all")
             case (("min" | "max"), []):
