@@ -125,7 +125,10 @@ class Loops(ast.NodeTransformer):
             taken.body += ast.parse(f"if {each!r} in {name}: {each} = {name}[{each!r}]").body
         for k, exit_ in enumerate(region.exits):
             taken.body.append(ast.If(ast.parse(f"{name}['exit'] == {k}", mode="eval").body, [exit_], []))
-        return ast.copy_location(call, node), ast.copy_location(taken, node)
+        for each in (*ast.walk(call), *ast.walk(taken)):
+            if not hasattr(each, "lineno") or each.lineno < node.lineno:
+                ast.copy_location(each, node)
+        return call, taken
 
 
 def read_outside(whole: ast.AST, loop: ast.AST, around: list[ast.AST]) -> set[str]:

@@ -25,12 +25,14 @@ from ..cpu.threads import MIN_ENTRIES_FOR_THREADS, get_threads
 from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
 from .fixpoints import Fixpoint, recognised
-from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, Translator, assigned_in, rebound_in
-from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Unfit
+from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, Translator, assigned_in
+from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Unfit
 
 CAPACITY = "capacity of vectors"
 MAX_ATTEMPTS = 24
 """How often a loop is translated anew as its types are found."""
+MAX_LINES = 300
+"""Lines of a compiled function: a longer one takes many seconds to compile."""
 MAX_REFUSED = 3
 """Rounds of a loop in one call after which it is not tried again."""
 SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
@@ -49,6 +51,8 @@ class Compiled:
         self.parameters, self.inputs = list(translator.parameters.values()), translator.inputs
         self.names = list(translator.parameters)
         self.assumptions, self.told = translator.assumptions, translator.told
+        self.results = list(enumerate(dtype for _, dtype in translator.results()))
+        self.parting = translator.plan.changed & translator.rebound
         self.exits = [exits.index(node) for node in translator.exits]
         scope = {**SCALARS, **translator.namespace, "uintp": np.uintp, "interrupted": interrupted, "sqrt": np.sqrt}
         scope |= {"INF": np.inf, "INT64_MIN": np.int64(-(2**63)), "__name__": __name__}
@@ -66,7 +70,6 @@ class Region:
     def __init__(self, function: FunctionType, loop: Any, read: set[str]) -> None:
         self.function, self.loop, self.read = function, loop, read
         self.assigned = assigned_in([loop])
-        self.rebound = rebound_in([loop])
         self.exits = exits_of(loop)
         self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
         self.known: dict[Any, Compiled | Unfit] = {}
@@ -123,13 +126,13 @@ class Region:
         try:
             for _ in range(MAX_ATTEMPTS):
                 changed = {name for name in plan.changed if name in inputs}
-                for name in changed & self.rebound:
-                    raise Unfit(f"writes {name} in place and gives it a new vector, too")
                 t = Translator(self.loop, inputs, self.assigned | changed, self.read | changed, plan)
                 try:
                     text = t.translate()
                 except Restart:
                     continue
+                if text.count("\n") > MAX_LINES:
+                    raise Unfit(f"is long: compiled it would have {text.count(chr(10))} lines")
                 if text == before:
                     return Compiled(t, text, self.exits)
                 before = text
@@ -205,11 +208,12 @@ class Frame:
             arguments = [getattr(self, told[0].replace(" ", "_"))(*told[1:]) for told in self.compiled.parameters]
         except OverflowError:  # a Python number that 64 bits do not hold
             return None
-        numbers = interruptible(lambda: self.called(arguments))
-        code, *numbers = numbers if isinstance(numbers, tuple) else (numbers,)
+        code = interruptible(lambda: self.called(arguments))
         if code == RUN_AS_WRITTEN:
             return None
-        found = self.results(dict(zip(self.compiled.names, arguments, strict=True)), iter(numbers))
+        named = dict(zip(self.compiled.names, arguments, strict=True))
+        numbers = (named["floats" if dtype.kind == "f" else "integers"][k] for k, dtype in self.compiled.results)
+        found = self.results(named, numbers)
         found["exit"] = self.compiled.exits[code - FIRST_EXIT] if code >= FIRST_EXIT else None
         return found
 
@@ -237,36 +241,38 @@ class Frame:
     def results(self, arguments: dict[str, Any], numbers: Any) -> dict[str, Any]:
         """The values of names, in the order in which the compiled function gives what describes them."""
         found: dict[str, Any] = {}
+        plan = self.compiled.plan
         for name in self.compiled.wanted:
-            type_ = self.compiled.plan.types[name]
+            type_ = plan.types[name]
             is_set = name in self.compiled.inputs or bool(next(numbers))
-            first = next(numbers)
-            size = next(numbers) if type_.kind == "sparse" else None
+            first, size = next(numbers), next(numbers) if type_.kind == "sparse" else None
+            parted, count = (next(numbers), next(numbers)) if name in self.compiled.parting else (0, 0)
             if not is_set:
                 continue
             if type_.kind == "number":
-                found[name] = first.item() if type_.weak and hasattr(first, "item") else first
-                if not type_.weak:
-                    found[name] = type_.dtype.type(first)
-            elif type_.kind == "dense":
-                x = arguments[f"v_{name}_a"][:first]
-                found[name] = self.back(name, x if x.size == self.most else x.copy())
-            else:
-                found[name] = self.back(name, self.list_of(arguments, name, int(first), int(size), type_.ordered))
+                found[name] = type_.dtype.type(first)
+                found[name] = found[name].item() if type_.weak else found[name]
+                continue
+            found[name] = self.vector(arguments, f"v_{name}", type_, int(first), size)
+            if parted:  # the name stands for another vector than the one that was changed
+                size = self.now[name].size
+                count = size if type_.kind == "dense" else int(count)
+                self.back(name, self.vector(arguments, f"o_{name}", type_, count, size))
+            elif name in plan.changed and name in self.now:
+                found[name] = self.back(name, found[name])
         return found
 
-    def list_of(self, arguments: dict[str, Any], name: str, count: int, size: int, ordered: bool) -> SparseVector:
-        """A sparse vector of a list."""
-        indices, values = (arguments[f"v_{name}_{part}"][:count] for part in "iv")
-        if ordered:
-            return SparseVector.trusted(indices.astype(index_dtype(size)), values.copy(), size)
-        order = np.argsort(indices, kind="stable")
-        return SparseVector.trusted(indices[order].astype(index_dtype(size)), values[order], size)
+    def vector(self, arguments: dict[str, Any], name: str, type_: Type, count: int, size: Any) -> Any:
+        """The vector in a variable's place."""
+        if type_.kind == "dense":
+            x = arguments[f"{name}_a"][:count]
+            return x if x.size == self.most else x.copy()
+        indices, values = (arguments[f"{name}_{part}"][:count] for part in "iv")
+        order = slice(None) if type_.ordered else np.argsort(indices, kind="stable")
+        return SparseVector.trusted(indices[order].astype(index_dtype(int(size))), values[order].copy(), int(size))
 
     def back(self, name: str, value: Any) -> Any:
-        """The vector of a name: what was there before, with its new elements, if it is written in place."""
-        if name not in self.compiled.plan.changed or name not in self.now:
-            return value
+        """The vector that a name stood for before the loop, which gets the elements that the loop wrote to it."""
         old = self.now[name]
         if isinstance(old, SparseVector):
             old.overwrite(value)
@@ -317,6 +323,9 @@ class Frame:
 
     def scratch(self, dtype: np.dtype, fill: Any) -> np.ndarray:
         return np.empty(self.most, dtype) if fill is None else np.full(self.most, fill, dtype)
+
+    def found(self, floats: bool) -> np.ndarray:
+        return np.zeros(len(self.compiled.results), np.float64 if floats else np.int64)
 
     def gate(self) -> None:
         """The crew's gate takes this place."""

@@ -9,7 +9,8 @@ changed then, and the loop runs as written, with the errors of NumPy and of the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -39,6 +40,7 @@ from .values import (
 RUN_AS_WRITTEN = 1
 """The first number that a compiled function returns where the loop must run as written; else 0, or which exit."""
 FIRST_EXIT = 2
+DTYPE_NAMES = ("bool", "int32", "int64", "float32", "float64")
 
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITWISE = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
@@ -73,6 +75,7 @@ class Translator:
 
     def __init__(self, loop: ast.stmt, inputs: dict[str, Any], assigned: set[str], wanted: set[str], plan: Plan):
         self.loop, self.inputs, self.assigned, self.plan = loop, inputs, assigned, plan
+        self.rebound = rebound_in([loop])
         self.wanted = sorted(wanted & assigned)
         self.lines: list[str] = []
         self.indent = 1
@@ -80,6 +83,8 @@ class Translator:
         self.parameters: dict[str, tuple[Any, ...]] = {}
         self.bound: dict[str, Any] = {}
         self.owned: set[str] = set()
+        self.copied: set[str] = set()
+        """Parameters of the user's functions that may still stand for the caller's vectors."""
         self.exits: list[ast.stmt] = []
         self.breaks: list[list[set[str]]] = []
         self.prefix = ""
@@ -114,7 +119,9 @@ class Translator:
         for name in self.wanted:
             if self.plan.types.get(name) and name not in self.inputs:
                 self.emit(f"s_{name} = int64(0)")
-        return "\n".join([f"def program({', '.join(self.parameters)}):", *self.lines, *body, ""])
+            if name in self.plan.changed and name in self.rebound:
+                self.emit(f"o_{name}, o_{name}_n = int64(0), int64(0)")
+        return apart("\n".join([f"def program({', '.join(self.parameters)}):", *self.lines, *body, ""]))
 
     def emit(self, line: str) -> None:
         self.lines.append("    " * self.indent + line)
@@ -149,23 +156,32 @@ class Translator:
         return name
 
     def leave(self, code: int) -> None:
-        """Emit the return of what is wanted after the loop."""
-        results = [f"int64({code})"]
+        """Emit the return from the function, and before it what is wanted after the loop."""
+        for k, (code_of, dtype) in enumerate(self.results()):
+            self.emit(
+                f"{self.parameter('floats' if dtype.kind == 'f' else 'integers', 'found', dtype.kind == 'f')}[{k}] = {code_of}"
+            )
+        self.emit(f"return {code}")
+
+    def results(self) -> Iterator[tuple[str, np.dtype]]:
+        """Yields the numbers that say what is wanted after the loop: numbers themselves, and lengths of vectors."""
         for name in self.wanted:
             type_ = self.plan.types.get(name)
             if type_ is None:
                 continue
             if name not in self.inputs:
-                results.append(f"s_{name}")
-            results.append(f"v_{name}" if type_.kind == "number" else f"v_{name}_n")
+                yield f"s_{name}", INT64
+            yield (f"v_{name}", type_.dtype) if type_.kind == "number" else (f"v_{name}_n", INT64)
             if type_.kind == "sparse":
-                results.append(f"v_{name}_size")
-        self.emit(f"return {', '.join(results)}," if len(results) == 1 else f"return {', '.join(results)}")
+                yield f"v_{name}_size", INT64
+            if name in self.plan.changed and name in self.rebound:
+                yield f"o_{name}", INT64
+                yield f"o_{name}_n", INT64
 
     def unless(self, condition: str) -> None:
         """Emit a test after which the condition holds: else the loop runs as written."""
         with self.block(f"if not ({condition}):"):
-            self.leave(RUN_AS_WRITTEN)
+            self.emit(f"return {RUN_AS_WRITTEN}")
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -283,6 +299,9 @@ class Translator:
         type_ = self.declare(name, value.type)
         self.bound[name] = True
         self.owned.add(name)
+        self.copied.discard(name)
+        if name in self.plan.changed and name in self.rebound:
+            self.part_from(name)
         if isinstance(value, Number):
             self.emit(f"v_{name} = {cast(value.code, value.dtype, type_.dtype)}")
         elif isinstance(value, Dense):
@@ -301,6 +320,21 @@ class Translator:
                     self.emit(f"{to.indices}[q], {to.values}[q] = {value.indices}[q], {value.values}[q]")
         if not self.prefix and name in self.wanted and name not in self.inputs:
             self.emit(f"s_{name} = int64(1)")
+
+    def part_from(self, name: str) -> None:
+        """Emit a copy of a vector that the loop was given, and has written to, before its name stands for another."""
+        with self.block(f"if o_{name} == 0:"):
+            self.emit(f"o_{name} = int64(1)")
+            if self.plan.types[name].kind == "dense":
+                self.parameter(f"o_{name}_a", "array", None, self.plan.types[name].dtype)
+                with self.block(f"for q in range(uintp(v_{name}_n)):"):
+                    self.emit(f"o_{name}_a[q] = v_{name}_a[q]")
+                return
+            self.parameter(f"o_{name}_i", "indices", None)
+            self.parameter(f"o_{name}_v", "values", None, self.plan.types[name].dtype)
+            self.emit(f"o_{name}_n = v_{name}_n")
+            with self.block(f"for q in range(uintp(v_{name}_n)):"):
+                self.emit(f"o_{name}_i[q], o_{name}_v[q] = v_{name}_i[q], v_{name}_v[q]")
 
     def declare(self, name: str, type_: Type) -> Type:
         """The type of a variable, which a new value has; Unfit if it is another."""
@@ -341,7 +375,7 @@ class Translator:
         if test in ("True", "False"):
             self.statements(node.body if test == "True" else node.orelse)
             return
-        before, owned = dict(self.bound), set(self.owned)
+        before, owned, copied = dict(self.bound), set(self.owned), set(self.copied)
         with self.block(f"if {test}:"):
             self.statements(node.body)
         then, self.bound = self.bound, dict(before)
@@ -350,6 +384,7 @@ class Translator:
             with self.block("else:"):
                 self.statements(node.orelse)
         ends = [ends_here(branch) for branch in (node.body, node.orelse)]
+        self.copied |= copied
         self.owned = self.owned if ends[0] else owned_then if ends[1] else self.owned & owned_then
         if ends == [True, False]:
             then = self.bound
@@ -424,7 +459,7 @@ class Translator:
     def poll(self) -> None:
         """Emit a look whether the call was interrupted."""
         with self.block("if interrupted():"):
-            self.leave(RUN_AS_WRITTEN)
+            self.emit(f"return {RUN_AS_WRITTEN}")
 
     def do_Break(self, node: ast.Break) -> None:
         if not self.breaks:
@@ -531,6 +566,8 @@ class Translator:
             self.plan.mutable.add(name)
             raise Restart
         name = array[2:-2] if array.startswith("v_") else ""
+        if name in self.copied:
+            raise Unfit("calls a function that writes to a parameter, and gives it another value")
         if name and name not in self.plan.mutable:
             self.plan.mutable.add(name)
             raise Restart
@@ -639,15 +676,30 @@ class Translator:
         return Number(x.dtype, f"({x.code} if {test} else {y.code})", x.weak)
 
     def of_BoolOp(self, node: ast.BoolOp) -> Any:
-        parts, word = [], " and " if isinstance(node.op, ast.And) else " or "
-        for value in node.values:
-            before = len(self.lines)
-            parts.append(self.value(value))
-            if len(parts) > 1 and len(self.lines) > before:
-                raise Unfit(f"has {ast.unparse(node)!r}, whose parts are not always computed")
-        if not all(isinstance(part, Number) and part.dtype == BOOL for part in parts):
-            raise Unfit(f"has {ast.unparse(node)!r} of what are no Booleans")
-        return Number(BOOL, f"({word.join(part.code for part in parts)})", all(part.weak for part in parts))
+        """The later parts are computed where they decide."""
+        first, *rest = node.values
+        x, sign = self.value(first), "" if isinstance(node.op, ast.And) else "not "
+        for part in rest:
+            if not isinstance(x, Number) or x.dtype != BOOL:
+                raise Unfit(f"has {ast.unparse(node)!r} of what are no Booleans")
+            before, lines = len(self.lines), self.lines
+            self.indent += 1
+            y = self.value(part)
+            self.indent -= 1
+            if not isinstance(y, Number) or y.dtype != BOOL:
+                raise Unfit(f"has {ast.unparse(node)!r} of what are no Booleans")
+            if len(lines) == before:
+                word = "and" if isinstance(node.op, ast.And) else "or"
+                x = Number(BOOL, f"({x.code} {word} {y.code})", x.weak and y.weak)
+                continue
+            name, computed = self.new("k_"), lines[before:]
+            del lines[before:]
+            self.emit(f"{name} = {x.code}")
+            with self.block(f"if {sign}{name}:"):
+                lines += computed
+                self.emit(f"{name} = {y.code}")
+            x = Number(BOOL, name, x.weak and y.weak)
+        return x
 
     def of_UnaryOp(self, node: ast.UnaryOp) -> Any:
         x = self.value(node.operand)
@@ -889,16 +941,19 @@ class Translator:
         changes = assigned_in(body or [])
         bound = {}
         for name, value in given.items():
-            if name in changes and isinstance(value, Number | Dense | Sparse):
-                raise Unfit(f"calls {function.name}, which gives its parameter {name} another value")
-            bound[prefix + name] = value
+            if name not in changes or not isinstance(value, Number | Dense | Sparse):
+                bound[prefix + name] = value
+        changing = {name: value for name, value in given.items() if name in changes and prefix + name not in bound}
         try:
-            return self.in_scope(prefix, function.scope, bound, lambda: self.inlined(node, function.name))
+            return self.in_scope(prefix, function.scope, bound, lambda: self.inlined(node, function.name, changing))
         finally:
             self.depth -= 1
 
-    def inlined(self, node: Any, name: str) -> Any:
-        """The value of a function's body."""
+    def inlined(self, node: Any, name: str, changing: dict[str, Any]) -> Any:
+        """The value of a function's body.  changing: the arguments of parameters that get other values in it."""
+        for parameter, value in changing.items():
+            self.assign(parameter, value)
+            self.copied.add(self.named(parameter))
         if isinstance(node, ast.Lambda):
             return self.value(node.body)
         body = node.body[1:] if ast.get_docstring(node) is not None else node.body
@@ -948,3 +1003,55 @@ def described(value: Any) -> Any:
     if isinstance(value, np.generic) and value.dtype.name in ("bool", "int32", "int64", "float32", "float64"):
         return Number(value.dtype, literal(value), False, value)
     return Constant(value)
+
+
+def apart(text: str) -> str:
+    """The same text with its innermost loops as functions of their own, for compiling takes more than linear time."""
+    program = ast.parse(text)
+    [function] = program.body
+    taken = Apart(function)
+    taken.visit(function)
+    return ast.unparse(ast.fix_missing_locations(ast.Module([*taken.functions, function], [])))
+
+
+class Apart(ast.NodeTransformer):
+    """Takes loops over elements out of a function."""
+
+    def __init__(self, function: ast.stmt) -> None:
+        self.functions: list[ast.stmt] = []
+        self.loads = Counter(node.id for node in ast.walk(function) if is_name(node, ast.Load))
+
+    def visit_For(self, node: ast.For) -> Any:
+        nodes = list(ast.walk(node))
+        inner = sum(isinstance(each, ast.For | ast.While) for each in nodes) > 1
+        if inner or any(isinstance(each, ast.Return) for each in nodes) or node.target.id not in ("i", "q"):  # type: ignore[attr-defined]
+            return self.generic_visit(node)
+        own = Counter(each.id for each in nodes if is_name(each, ast.Load))
+        stored = {each.id for each in nodes if is_name(each, ast.Store)} - {"i", "q", "w"}
+        given = sorted(name for name in stored if self.loads[name] > own[name])
+        needed = sorted((own.keys() - stored - {"i", "q", "w"} - GLOBAL) | set(given))
+        needed = [name for name in needed if not is_helper(name)]
+        name = f"loop_{len(self.functions)}"
+        results = ", ".join(given)
+        head = ast.parse(f"def {name}({', '.join(needed)}):\n    return {results}").body[0]
+        head.body.insert(0, node)  # type: ignore[attr-defined]
+        self.functions.append(head)
+        call = f"{name}({', '.join(needed)})"
+        return ast.parse(f"{results} = {call}" if given else call).body[0]
+
+
+GLOBAL = {"range", "uintp", "abs", "min", "max", "sqrt", "INF", "INT64_MIN", *(dtype for dtype in DTYPE_NAMES)}
+"""Names that every function knows."""
+
+
+def is_name(node: ast.AST, context: type) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, context)
+
+
+def is_helper(name: str) -> bool:
+    """True for the name that `helper` has given to a function."""
+    stem, _, number = name.rpartition("_")
+    return stem in HELPERS and number.isdigit()
+
+
+HELPERS = {"push", "gather", "op", "unite", "ordered", "inside", "hashed", "pairwise"}

@@ -737,15 +737,28 @@ def _reduce(t: Translator, u: Any, monoid: Any, *, into: Any = None) -> Number:
 def _assign(
     t: Translator, out: Any, value: Any, rows: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
 ) -> Any:
-    if not isinstance(out, Dense) or not is_none(rows) or not is_none(rule.get("accum")):
-        raise Unfit("assigns to a sparse vector, to some places, or with accum")
+    if not isinstance(out, Dense) or not is_none(rows):
+        raise Unfit("assigns to a sparse vector, or to some places")
+    accum = rule.pop("accum", None)
     s = semiring_of(semiring) if not is_none(semiring) else None
     zero = s.zero(out.dtype) if s is not None else out.dtype.type(0)
     write = Written(t, **{**rule, "out": out})
-    if isinstance(value, Number):
+    scalar = isinstance(value, Number)
+    if scalar:
         value = Dense(out.dtype, out.size, held(t, value, out.dtype))
     if not isinstance(value, Dense) or value.dtype != out.dtype:
         raise Unfit("assigns what is no number, or no dense vector of the same dtype")
+    if not is_none(accum):
+        combiner = find_combiner(known(accum, "accum="), "add")
+        if isinstance(combiner, BinaryOp) and (combiner.boolean or combiner.partial):
+            raise Unfit("accumulates by a comparison or by an operator that has no result for some operands")
+        t.same_size(out.size, value.size)
+        old, new = out.element, value.element
+        both = f"{combined(t, combiner, out.dtype)}({old}, {new})"
+        text = f"({new} if {old} == {literal(zero)} else {both})"
+        if not scalar:
+            text = union(t, combiner, out.dtype, zero, old, new)
+        value = Dense(out.dtype, out.size, text, value.reads | out.reads, value.gathers)
     return write.written(value, zero, into)
 
 
@@ -1283,6 +1296,8 @@ def method(t: Translator, of: Any, name: str, args: list[Any], kwargs: dict[str,
     """of.name(…)"""
     if kwargs:
         raise Unfit(f"calls .{name}() with keywords")
+    if isinstance(of, Sparse) and name == "pattern" and not args:
+        return with_values(t, of, BOOL, "True", None)
     if isinstance(of, Sparse) and name == "to_dense":
         fill = args[0] if args else Number(of.dtype, literal(of.dtype.type(0)))
         return to_dense(t, of, t.stored_as(fill, of.dtype).code)
