@@ -11,6 +11,8 @@ from copy import deepcopy
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from formats import Matrix
 
 from ..algebra.translation import Untranslatable, source
@@ -41,7 +43,7 @@ class Program:
             region.refused, region.told = 0, ""
         if not ASKING:
             return self.rewritten(*args, **kwargs)
-        matrix = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix)), None)
+        matrix = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix | np.ndarray)), None)
         with UNTOLD if matrix is None else running_as(self.name, matrix) as run:
             result = self.rewritten(*args, **kwargs)
             told = {region.lines: region.told for region in self.regions if region.told}

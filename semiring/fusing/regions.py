@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
@@ -31,6 +32,8 @@ from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Un
 CAPACITY = "capacity of vectors"
 MAX_ATTEMPTS = 24
 """How often a loop is translated anew as its types are found."""
+REFUSED = "is refused by the compiler"
+"""The beginning of the reason where there is no better one."""
 MAX_LINES = 300
 """Lines of a compiled function: a longer one takes many seconds to compile."""
 MAX_REFUSED = 3
@@ -93,15 +96,23 @@ class Region:
         found = self.known.get(key)
         if found is None or (isinstance(found, Compiled) and not found.holds()):
             found = self.known[key] = self.compiled(inputs)
+        if isinstance(found, Compiled):
+            try:
+                answer = Frame(found, values).run()
+            except Exception as error:
+                found = self.known[key] = refused(error)
         if isinstance(found, Unfit):
-            self.told = f"runs as written: it {found}"
-            return None
+            return self.refuse(f"it {found}")
+        if answer is None:
+            return self.refuse("compiled it ended early, at what is an error as written, or what only NumPy does")
         self.refused = 0
-        answer = Frame(found, values).run()
-        self.told = (
-            "compiled: " + ", ".join(found.told) if answer is not None else "runs as written, as compiled it would fail"
-        )
+        self.told = "compiled: " + (", ".join(found.told) or "element by element")
         return answer
+
+    def refuse(self, why: str) -> None:
+        """Tell why the loop runs as written."""
+        self.refused += 1
+        self.told = f"runs as written: {why}"
 
     def values(self, local: dict[str, Any]) -> dict[str, Any]:
         """What the names of the loop stand for now."""
@@ -112,7 +123,8 @@ class Region:
             if name in local:
                 found[name] = local[name]
             elif name in free:
-                found[name] = free[name].cell_contents
+                with suppress(ValueError):  # it has no value yet
+                    found[name] = free[name].cell_contents
             elif name not in function.__code__.co_varnames and name not in self.assigned:
                 for scope in (function.__globals__, vars(builtins)):
                     if name in scope:
@@ -140,6 +152,13 @@ class Region:
         except Unfit as error:
             line = getattr(error, "line", None)
             return Unfit(f"{error}" if line is None else f"{error} (line {line})")
+        except Exception as error:
+            return refused(error)
+
+
+def refused(error: Exception) -> Unfit:
+    """Why a loop runs as written that the compiler should have taken, or should have refused with a reason."""
+    return Unfit(f"{REFUSED}: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
 
 
 def described(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -157,10 +157,9 @@ class Translator:
 
     def leave(self, code: int) -> None:
         """Emit the return from the function, and before it what is wanted after the loop."""
-        for k, (code_of, dtype) in enumerate(self.results()):
-            self.emit(
-                f"{self.parameter('floats' if dtype.kind == 'f' else 'integers', 'found', dtype.kind == 'f')}[{k}] = {code_of}"
-            )
+        for k, (result, dtype) in enumerate(self.results()):
+            floats = dtype.kind == "f"
+            self.emit(f"{self.parameter('floats' if floats else 'integers', 'found', floats)}[{k}] = {result}")
         self.emit(f"return {code}")
 
     def results(self) -> Iterator[tuple[str, np.dtype]]:
@@ -169,7 +168,9 @@ class Translator:
             type_ = self.plan.types.get(name)
             if type_ is None:
                 continue
-            if name not in self.inputs:
+            if name in self.inputs:
+                self.variable(name)  # which is a parameter, also if the loop only gives it other values
+            else:
                 yield f"s_{name}", INT64
             yield (f"v_{name}", type_.dtype) if type_.kind == "number" else (f"v_{name}_n", INT64)
             if type_.kind == "sparse":

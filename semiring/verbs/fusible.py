@@ -27,7 +27,7 @@ from .explanation import (
     running_as,
     tell_crossing,
 )
-from .registry import Declined, Deferred, Implementation, Verb
+from .registry import AnyKeyword, Declined, Deferred, Implementation, Verb
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,7 +67,8 @@ class Fusible(Verb[P, R]):
 
     def __init__(self, public: Callable[P, R]) -> None:
         super().__init__(public)
-        self.keywords = {**self.__signature__.parameters, "fused": None}.keys()
+        if not isinstance(self.keywords, AnyKeyword):
+            self.keywords = {**self.__signature__.parameters, "fused": None}.keys()
         self.batch = Batch(self)
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
