@@ -119,8 +119,9 @@ class Translator:
         for name in self.wanted:
             if self.plan.types.get(name) and name not in self.inputs:
                 self.emit(f"s_{name} = int64(0)")
-            if name in self.plan.changed and name in self.rebound:
-                self.emit(f"o_{name}, o_{name}_n = int64(0), int64(0)")
+        for name in self.inputs:
+            if self.is_given(name):
+                self.emit(f"n_{name}, o_{name}_n = int64(0), int64(0)")
         return apart("\n".join([f"def program({', '.join(self.parameters)}):", *self.lines, *body, ""]))
 
     def emit(self, line: str) -> None:
@@ -175,8 +176,8 @@ class Translator:
             yield (f"v_{name}", type_.dtype) if type_.kind == "number" else (f"v_{name}_n", INT64)
             if type_.kind == "sparse":
                 yield f"v_{name}_size", INT64
-            if name in self.plan.changed and name in self.rebound:
-                yield f"o_{name}", INT64
+            if self.is_given(name):
+                yield f"n_{name}", INT64
                 yield f"o_{name}_n", INT64
 
     def unless(self, condition: str) -> None:
@@ -309,8 +310,10 @@ class Translator:
         self.bound[name] = True
         self.owned.add(name)
         self.copied.discard(name)
-        if name in self.plan.changed and name in self.rebound:
-            self.part_from(name)
+        if self.is_given(name):
+            if name in self.plan.changed:
+                self.part_from(name)
+            self.emit(f"n_{name} = int64(1)")
         if isinstance(value, Number):
             self.emit(f"v_{name} = {cast(value.code, value.dtype, type_.dtype)}")
         elif isinstance(value, Dense):
@@ -330,10 +333,13 @@ class Translator:
         if not self.prefix and name in self.wanted and name not in self.inputs:
             self.emit(f"s_{name} = int64(1)")
 
+    def is_given(self, name: str) -> bool:
+        """True for a vector of the caller's whose name the loop may give another one."""
+        return name in self.inputs and name in self.rebound and isinstance(self.inputs[name], Dense | Sparse)
+
     def part_from(self, name: str) -> None:
         """Emit a copy of a vector that the loop was given, and has written to, before its name stands for another."""
-        with self.block(f"if o_{name} == 0:"):
-            self.emit(f"o_{name} = int64(1)")
+        with self.block(f"if n_{name} == 0:"):
             if self.plan.types[name].kind == "dense":
                 self.parameter(f"o_{name}_a", "array", None, self.plan.types[name].dtype)
                 with self.block(f"for q in range(uintp(v_{name}_n)):"):
@@ -507,7 +513,7 @@ class Translator:
         """Room for a sparse vector: that of the variable which it is for, unless an operand is read from there."""
         name = None if into is None else self.named(into)
         type_ = None if name is None else self.plan.types.get(name)
-        parting = name in self.plan.changed and name in self.rebound
+        parting = name is not None and name in self.plan.changed and self.is_given(name)
         if type_ is not None and type_.kind == "sparse" and type_.dtype == dtype and not parting:
             to = self.variable(name)
             arrays = {getattr(x, "indices", "") for x in operands} | {getattr(x, "array", "") for x in operands}
