@@ -13,7 +13,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -40,7 +40,9 @@ PARAMETERS: dict[Any, tuple[str, ...]] = {
 """The parameters of verbs that may be passed by name."""
 
 Term = tuple[Any, ...]
-"""What a statement computes: ("start", name), ("product", f, A, s), ("better", t, d, s), ("sum", d, t, s)."""
+"""The type of what a statement computes.
+
+("start", name), ("product", f, A, s), ("better", t, d, s), ("sum", d, t, s) and so on."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ class LevelSearch:
 
     def run(self, values: dict[str, Any]) -> dict[str, Any] | None:
         """The values of names after the loop; None if its vectors are not those of a search's start."""
-        f, visited = values.get(self.frontier), values.get(self.visited)
+        f, visited = values.get(self.frontier), cast(Any, values.get(self.visited))
         A, level = evaluated(ast.parse(self.matrix, mode="eval").body, values), values.get(self.levels)
         if not isinstance(A, Matrix) or A.nrows != A.ncols or not isinstance(f, SparseVector) or f.nnz != 1:
             return None
@@ -263,7 +265,7 @@ class Reader:
         return Fixpoint(d, frontier, A, s, matrix_first, d in self.changed, bound, limit)
 
     def known(self, node: ast.expr) -> Any:
-        """What a name that the loop does not assign stands for."""
+        """The object that a name stands for which the loop does not assign."""
         if isinstance(node, ast.Name) and node.id in self.assigned:
             raise Other
         if isinstance(node, ast.Call):
@@ -320,7 +322,7 @@ class Reader:
                 raise Other
 
     def term(self, node: ast.expr) -> Term:
-        """What an expression computes."""
+        """The term of an expression."""
         if isinstance(node, ast.Name):
             if node.id not in self.assigned and node.id not in self.values:
                 raise Other
@@ -348,7 +350,7 @@ class Reader:
             raise Other from None
 
     def scattered(self, *args: ast.expr) -> Term:
-        """What a vector becomes where another has entries."""
+        """The term of a vector that is written where another has entries."""
         if len(args) != 3 or not isinstance(args[0], ast.Name):
             raise Other
         name, at = args[0].id, self.term(args[1])
@@ -370,7 +372,7 @@ class Reader:
         return "unvisited", self.term(x), visited, ast.unparse(A), function is verbs.mxv
 
     def of_call(self, function: Any, args: list[ast.expr], out: ast.expr | None) -> Term:
-        """What a call of a verb computes."""
+        """The term of a call of a verb."""
         if function is verbs.vxm:
             x, A, s = args
             return "product", self.term(x), ast.unparse(A), find_semiring(self.known(s)), False

@@ -38,17 +38,17 @@ def pushing(
     zero, product, add = t.zero, t.product, t.add
     holds, compared = inlined(compare.scalar) if compare else inlined(lambda term, known: True), compare is not None
 
-    def push(matrix, x_i, x_v, count, y, d, allowed, wanted, to_i, to_v):
+    def push(matrix, x, y, d, mask, to):
         """Write the list of the product; returns its length.  y: zeros, as it is left again."""
-        indptr, indices, values = matrix
+        (indptr, indices, values), (x_i, x_v, count), (allowed, wanted), (to_i, to_v) = matrix, x, mask, to
         end = np.uintp(0)
         for p in range(np.uintp(count)):
-            i, x = np.uintp(x_i[p]), x_v[p]
+            i, weight = np.uintp(x_i[p]), x_v[p]
             for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + ONE])):
                 k = np.uintp(indices[e])
                 if masked and allowed[k] != wanted:
                     continue
-                term = product(values[e], x)
+                term = product(values[e], weight)
                 if compared and not holds(term, d[k]):
                     continue
                 before = y[k]
@@ -93,17 +93,17 @@ def summing(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: boo
     t = terms(semiring, dtype, matrix_first)
     (add, fits), zero, product = adding(semiring, dtype), t.zero, t.product
 
-    def push(matrix, x_i, x_v, count, y, seen, allowed, wanted, to_i, to_v):
+    def push(matrix, x, y, seen, mask, to):
         """Write the list of the product; returns its length, or -1 for a sum that may not be exact."""
-        indptr, indices, values = matrix
+        (indptr, indices, values), (x_i, x_v, count), (allowed, wanted), (to_i, to_v) = matrix, x, mask, to
         end, left = np.uintp(0), 0
         for p in range(np.uintp(count)):
-            i, x = np.uintp(x_i[p]), x_v[p]
+            i, weight = np.uintp(x_i[p]), x_v[p]
             for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + ONE])):
                 k = np.uintp(indices[e])
                 if masked and allowed[k] != wanted:
                     continue
-                term = product(values[e], x)
+                term = product(values[e], weight)
                 if not fits(y[k], term):
                     return -1
                 y[k] = add(y[k], term)
@@ -155,8 +155,9 @@ def uniting(op: BinaryOp, dtype: np.dtype, zero: Any, drops: bool, keeps: bool) 
     """
     combined = function_of(op, dtype)
 
-    def unite(u_i, u_v, u_n, v_i, v_v, v_n, place, to_i, to_v):
+    def unite(u, v, place, to):
         """Write the union; returns its length.  place: minus ones, as it is left again."""
+        (u_i, u_v, u_n), (v_i, v_v, v_n), (to_i, to_v) = u, v, to
         end = 0
         for p in range(u_n):
             if keeps or not drops or u_v[p] != zero:

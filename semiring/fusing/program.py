@@ -43,7 +43,7 @@ class Program:
             region.refused, region.told = 0, ""
         if not ASKING:
             return self.rewritten(*args, **kwargs)
-        matrix = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix | np.ndarray)), None)
+        matrix: Any = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix | np.ndarray)), None)
         with UNTOLD if matrix is None else running_as(self.name, matrix) as run:
             result = self.rewritten(*args, **kwargs)
             told = {region.lines: region.told for region in self.regions if region.told}
@@ -116,20 +116,20 @@ class Loops(ast.NodeTransformer):
         return node
 
     def choice(self, node: Any) -> tuple[ast.stmt, ast.If]:
-        """(a call that runs the loop compiled, what follows from it if it has)."""
+        """Makes a call that runs the loop compiled, and what follows from it if it has."""
         region = Region(self.program.function, deepcopy(node), read_outside(self.whole, node, self.around))
         number = len(self.program.regions)
         self.program.regions.append(region)
-        name = f"__found{number}"
-        call, taken = ast.parse(f"{name} = {LOOPS}[{number}](locals())\nif {name} is not None:\n    pass").body
+        found = f"__found{number}"
+        call, taken = ast.parse(f"{found} = {LOOPS}[{number}](locals())\nif {found} is not None:\n    pass").body
         assert isinstance(taken, ast.If)
-        for each in sorted(region.assigned):
-            taken.body += ast.parse(f"if {each!r} in {name}: {each} = {name}[{each!r}]").body
+        for name in sorted(region.assigned):
+            taken.body += ast.parse(f"if {name!r} in {found}: {name} = {found}[{name!r}]").body
         for k, exit_ in enumerate(region.exits):
-            taken.body.append(ast.If(ast.parse(f"{name}['exit'] == {k}", mode="eval").body, [exit_], []))
-        for each in (*ast.walk(call), *ast.walk(taken)):
-            if not hasattr(each, "lineno") or each.lineno < node.lineno:
-                ast.copy_location(each, node)
+            taken.body.append(ast.If(ast.parse(f"{found}['exit'] == {k}", mode="eval").body, [exit_], []))
+        for made in (*ast.walk(call), *ast.walk(taken)):
+            if isinstance(made, ast.stmt | ast.expr) and getattr(made, "lineno", 0) < node.lineno:
+                ast.copy_location(made, node)
         return call, taken
 
 

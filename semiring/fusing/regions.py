@@ -25,8 +25,9 @@ from ..cpu.kernels import compiled
 from ..cpu.threads import MIN_ENTRIES_FOR_THREADS, get_threads
 from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
-from .fixpoints import Fixpoint, recognised
-from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, Translator, assigned_in
+from .fixpoints import Fixpoint, LevelSearch, recognised
+from .functions import Translator
+from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, assigned_in
 from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Unfit
 
 CAPACITY = "capacity of vectors"
@@ -76,13 +77,13 @@ class Region:
         self.exits = exits_of(loop)
         self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
         self.known: dict[Any, Compiled | Unfit] = {}
-        self.fixpoints: dict[Any, Fixpoint | None] = {}
+        self.fixpoints: dict[Any, Fixpoint | LevelSearch | None] = {}
         self.refused = 0
         self.told = ""
         self.lines = f"lines {loop.lineno}-{loop.end_lineno}"
 
     def __call__(self, local: dict[str, Any]) -> dict[str, Any] | None:
-        """What the loop gives its names, and which exit it takes; None if the loop must run as written."""
+        """Run the loop compiled: what it gives its names, and which exit it takes; None if it must run as written."""
         if self.refused > MAX_REFUSED:
             return None
         values = self.values(local)
@@ -102,9 +103,11 @@ class Region:
             except Exception as error:
                 found = self.known[key] = refused(error)
         if isinstance(found, Unfit):
-            return self.refuse(f"it {found}")
+            self.refuse(f"it {found}")
+            return None
         if answer is None:
-            return self.refuse("compiled it ended early, at what is an error as written, or what only NumPy does")
+            self.refuse("compiled it ended early, at what is an error as written, or what only NumPy does")
+            return None
         self.refused = 0
         self.told = "compiled: " + (", ".join(found.told) or "element by element")
         return answer
@@ -115,7 +118,7 @@ class Region:
         self.told = f"runs as written: {why}"
 
     def values(self, local: dict[str, Any]) -> dict[str, Any]:
-        """What the names of the loop stand for now."""
+        """The objects that the names of the loop stand for now."""
         found = {}
         function = self.function
         free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -162,7 +165,7 @@ def refused(error: Exception) -> Unfit:
 
 
 def described(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """(what a compiled loop depends on, what each name means to the translator)."""
+    """Returns what a compiled loop depends on, and what each name means to the translator."""
     inputs: dict[str, Any] = {}
     key: list[Any] = []
     capacity = 1
@@ -237,7 +240,7 @@ class Frame:
         return found
 
     def called(self, arguments: list[Any]) -> Any:
-        """What the compiled function gives, with a crew for products of dense vectors that are worth one."""
+        """Call the compiled function, with a crew for products of dense vectors that are worth one."""
         if "gate" not in self.compiled.names:
             return self.compiled.kernel(*arguments)
         entries = max((x.nnz for x in self.now.values() if isinstance(x, Matrix)), default=0)

@@ -9,15 +9,17 @@ changed then, and the loop runs as written, with the errors of NumPy and of the 
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..algebra.translation import Untranslatable, source
 from ..verbs import verbs
+from . import phases
+from .apart import apart
 from .values import (
     BOOL,
     FLOAT64,
@@ -40,7 +42,6 @@ from .values import (
 RUN_AS_WRITTEN = 1
 """The first number that a compiled function returns where the loop must run as written; else 0, or which exit."""
 FIRST_EXIT = 2
-DTYPE_NAMES = ("bool", "int32", "int64", "float32", "float64")
 
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITWISE = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
@@ -54,7 +55,7 @@ class Restart(Exception):
 
 
 class Plan:
-    """What is known of a loop from one attempt to translate it to the next.
+    """Knowledge of a loop, from one attempt to translate it to the next.
 
     types: of every variable.  changed: variables whose vectors, as the loop finds them, are written in place.  mutable:
     all whose vectors are written in place.
@@ -66,8 +67,8 @@ class Plan:
         self.mutable: set[str] = set()
 
 
-class Translator:
-    """One attempt to translate a loop.
+class Statements:
+    """One attempt to translate a loop: its statements and expressions. `Translator` adds what they call.
 
     inputs: what each name means before the loop.  assigned: the names that the loop assigns.  wanted: those that are
     read after it.
@@ -95,6 +96,32 @@ class Translator:
         self.depth = 0
         self.assumptions: list[tuple[dict[str, Any], str, Any]] = []
         self.told: list[str] = []
+
+    # --- what `Translator` adds ---------------------------------------------------------------------------------------
+
+    def called(self, function: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call, into: Any) -> Any:
+        """The value of a call of something that is known."""
+        raise NotImplementedError
+
+    def method(self, of: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """The value of of.name(…)."""
+        raise NotImplementedError
+
+    def attribute(self, of: Any, name: str) -> Any:
+        """The value of of.name."""
+        raise NotImplementedError
+
+    def part_of(self, of: Any, at: ast.expr) -> Any:
+        """The value of of[at]."""
+        raise NotImplementedError
+
+    def scattered(self, out: Dense, at: Any, value: Any) -> None:
+        """Translate out[at] = value."""
+        raise NotImplementedError
+
+    def improving(self, node: ast.Call, into: Any) -> Any:
+        """A product of which only what improves a vector is taken; None if the call is none."""
+        raise NotImplementedError
 
     # --- the whole ----------------------------------------------------------------------------------------------------
 
@@ -382,8 +409,8 @@ class Translator:
         if given:
             self.parameter(f"v_{name}_n", "count", name)
             self.parameter(f"v_{name}_size", "extent", name)
-        parts = (f"v_{name}_{part}" for part in ("size", "i", "v", "n"))
-        return Sparse(type_.dtype, *parts, ordered=type_.ordered)
+        size, indices, values, count = (f"v_{name}_{part}" for part in ("size", "i", "v", "n"))
+        return Sparse(type_.dtype, size, indices, values, count, type_.ordered)
 
     def do_If(self, node: ast.If) -> None:
         test = self.truth(self.value(node.test))
@@ -515,7 +542,7 @@ class Translator:
         type_ = None if name is None else self.plan.types.get(name)
         parting = name is not None and name in self.plan.changed and self.is_given(name)
         if type_ is not None and type_.kind == "sparse" and type_.dtype == dtype and not parting:
-            to = self.variable(name)
+            to = self.variable(str(name))
             arrays = {getattr(x, "indices", "") for x in operands} | {getattr(x, "array", "") for x in operands}
             if to.indices not in arrays:
                 return Sparse(dtype, size, to.indices, to.values, to.count, ordered)
@@ -540,9 +567,9 @@ class Translator:
             self.emit(f"{name} = {value.code}")
             return Number(value.dtype, name, value.weak)
         if isinstance(value, Dense):
-            to = self.new_array(value.dtype, value.size)
-            self.loop_over(to, value)
-            return to
+            array = self.new_array(value.dtype, value.size)
+            self.loop_over(array, value)
+            return array
         if isinstance(value, Sparse):
             to = self.new_list(value.dtype, value.size, value.ordered)
             self.emit(f"{to.count} = {value.count}")
@@ -602,10 +629,8 @@ class Translator:
         """The list with ascending indices, which it is put into."""
         if v.ordered:
             return v
-        from .phases import ordered
-
         seen, room = self.parameter("words", "words"), self.scratch(v.dtype, None)
-        self.emit(f"{self.helper('ordered', ordered)}({v.indices}, {v.values}, {v.count}, {seen}, {room})")
+        self.emit(f"{self.helper('ordered', phases.ordered)}({v.indices}, {v.values}, {v.count}, {seen}, {room})")
         return Sparse(v.dtype, v.size, v.indices, v.values, v.count, True)
 
     def scratch(self, dtype: np.dtype, fill: Any) -> str:
@@ -656,7 +681,8 @@ class Translator:
             self.parameter(f"p_{name}_v", "given values", name)
             self.parameter(f"p_{name}_n", "count", name)
             self.parameter(f"p_{name}_size", "extent", name)
-            return Sparse(value.dtype, *(f"p_{name}_{part}" for part in ("size", "i", "v", "n")), ordered=True)
+            size, indices, values, count = (f"p_{name}_{part}" for part in ("size", "i", "v", "n"))
+            return Sparse(value.dtype, size, indices, values, count, True)
         if isinstance(value, MatrixValue):
             for axis, size in enumerate(value.shape):
                 self.parameter(size, "reach", name, axis)
@@ -674,7 +700,7 @@ class Translator:
         return Function("<lambda>", node, within)
 
     def in_scope(self, prefix: str, scope: Any, bound: Any, look: Callable[[], Any]) -> Any:
-        """What `look` gives where names mean what they do in another function."""
+        """Call `look` where names mean what they do in another function."""
         saved = self.prefix, self.scope, self.bound
         self.prefix, self.scope, self.bound = prefix, scope, bound
         try:
@@ -759,7 +785,7 @@ class Translator:
             text = f"{dtype}({{0}} {sign} {{1}})"
         elif isinstance(op, ast.Div):
             dtype = dtype if dtype.kind == "f" else FLOAT64
-            if weak:
+            if weak and isinstance(y, Number):
                 self.unless(f"{y.code} != 0")
             text = f"{dtype}({{0}} / {{1}})"
         elif isinstance(op, ast.FloorDiv | ast.Mod) and dtype.kind == "i" and isinstance(y, Number):
@@ -857,19 +883,13 @@ class Translator:
     # --- calls, attributes, elements ----------------------------------------------------------------------------------
 
     def of_Attribute(self, node: ast.Attribute) -> Any:
-        from .verbs import attribute
-
-        return attribute(self, self.value(node.value), node.attr)
+        return self.attribute(self.value(node.value), node.attr)
 
     def of_Subscript(self, node: ast.Subscript) -> Any:
-        from .verbs import taken
-
-        return taken(self, self.value(node.value), node.slice)
+        return self.part_of(self.value(node.value), node.slice)
 
     def store_at(self, of: Any, at: ast.expr, value: Any, node: Any) -> None:
         """x[at] = value."""
-        from .verbs import scattered
-
         if not isinstance(of, Dense):
             raise Unfit(f"assigns to {ast.unparse(node)}")
         self.written(of, node)
@@ -877,15 +897,13 @@ class Translator:
         if everywhere or (isinstance(at, ast.Constant) and at.value is Ellipsis):
             self.fill(of, self.stored_as(value, of.dtype), node)
         else:
-            scattered(self, of, self.value(at), value)
+            self.scattered(of, self.value(at), value)
 
     def of_Call(self, node: ast.Call, into: str | None) -> Any:
-        from .verbs import called, method
-
         if isinstance(node.func, ast.Attribute):
             owner = self.value(node.func.value)
             if not isinstance(owner, Constant):
-                return method(self, owner, node.func.attr, *self.arguments(node))
+                return self.method(owner, node.func.attr, *self.arguments(node))
             function: Any = Constant(getattr(owner.value, node.func.attr, None))
         else:
             function = self.value(node.func)
@@ -902,13 +920,13 @@ class Translator:
             return self.inline(function, arguments, keywords)
         if not isinstance(function, Constant):
             raise Unfit(f"calls {ast.unparse(node.func)}")
-        return called(self, function.value, arguments, keywords, node, into)
+        return self.called(function.value, arguments, keywords, node, into)
 
     def arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call."""
         if any(isinstance(arg, ast.Starred) for arg in node.args) or any(each.arg is None for each in node.keywords):
             raise Unfit(f"passes arguments by * in {ast.unparse(node)!r}")
-        return [self.value(arg) for arg in node.args], {each.arg: self.value(each.value) for each in node.keywords}
+        return [self.value(arg) for arg in node.args], {str(each.arg): self.value(each.value) for each in node.keywords}
 
     def function(self, value: Any) -> Function:
         """A function of the user's as something to put in."""
@@ -947,7 +965,7 @@ class Translator:
         }
         for name, default in defaults.items():
             if name not in given:
-                given[name] = self.in_scope("", function.scope, {}, lambda default=default: self.value(default))
+                given[name] = self.in_scope("", function.scope, {}, partial(self.value, default))
         everything = {*names, *(arg.arg for arg in spec.kwonlyargs)}
         if given.keys() != everything:
             raise Unfit(f"calls {function.name} with other arguments than it has")
@@ -1013,61 +1031,9 @@ def rebound_in(body: Iterable[ast.stmt]) -> set[str]:
 
 
 def described(value: Any) -> Any:
-    """What is known of an object when a program is compiled; numbers are constants here."""
+    """Describe an object for the translator; numbers are constants here."""
     if type(value) in WEAK:
         return Number(WEAK[type(value)], literal(value), True, value)
     if isinstance(value, np.generic) and value.dtype.name in ("bool", "int32", "int64", "float32", "float64"):
         return Number(value.dtype, literal(value), False, value)
     return Constant(value)
-
-
-def apart(text: str) -> str:
-    """The same text with its innermost loops as functions of their own, for compiling takes more than linear time."""
-    program = ast.parse(text)
-    [function] = program.body
-    taken = Apart(function)
-    taken.visit(function)
-    return ast.unparse(ast.fix_missing_locations(ast.Module([*taken.functions, function], [])))
-
-
-class Apart(ast.NodeTransformer):
-    """Takes loops over elements out of a function."""
-
-    def __init__(self, function: ast.stmt) -> None:
-        self.functions: list[ast.stmt] = []
-        self.loads = Counter(node.id for node in ast.walk(function) if is_name(node, ast.Load))
-
-    def visit_For(self, node: ast.For) -> Any:
-        nodes = list(ast.walk(node))
-        inner = sum(isinstance(each, ast.For | ast.While) for each in nodes) > 1
-        if inner or any(isinstance(each, ast.Return) for each in nodes) or node.target.id not in ("i", "q"):  # type: ignore[attr-defined]
-            return self.generic_visit(node)
-        own = Counter(each.id for each in nodes if is_name(each, ast.Load))
-        stored = {each.id for each in nodes if is_name(each, ast.Store)} - {"i", "q", "w"}
-        given = sorted(name for name in stored if self.loads[name] > own[name])
-        needed = sorted((own.keys() - stored - {"i", "q", "w"} - GLOBAL) | set(given))
-        needed = [name for name in needed if not is_helper(name)]
-        name = f"loop_{len(self.functions)}"
-        results = ", ".join(given)
-        head = ast.parse(f"def {name}({', '.join(needed)}):\n    return {results}").body[0]
-        head.body.insert(0, node)  # type: ignore[attr-defined]
-        self.functions.append(head)
-        call = f"{name}({', '.join(needed)})"
-        return ast.parse(f"{results} = {call}" if given else call).body[0]
-
-
-GLOBAL = {"range", "uintp", "abs", "min", "max", "sqrt", "INF", "INT64_MIN", *(dtype for dtype in DTYPE_NAMES)}
-"""Names that every function knows."""
-
-
-def is_name(node: ast.AST, context: type) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, context)
-
-
-def is_helper(name: str) -> bool:
-    """True for the name that `helper` has given to a function."""
-    stem, _, number = name.rpartition("_")
-    return stem in HELPERS and number.isdigit()
-
-
-HELPERS = {"push", "gather", "op", "unite", "ordered", "inside", "hashed", "pairwise"}

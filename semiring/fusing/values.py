@@ -1,4 +1,4 @@
-"""What a program computes with, as the compiler knows it: numbers, vectors, matrices, and what is known beforehand.
+"""The values of programs, as the compiler knows them: numbers, vectors, matrices, and what is known beforehand.
 
 A value knows its type and the text that stands for it in the compiled function. A dense vector may be an expression of
 its elements, which is computed where it is needed; a sparse one is a list of indices with a list of values beside it.
@@ -92,6 +92,11 @@ class Sparse:
     @property
     def type(self) -> Type:
         return Type("sparse", self.dtype, ordered=self.ordered)
+
+    @property
+    def list(self) -> str:
+        """The text of a list with its length."""
+        return f"({self.indices}, {self.values}, {self.count})"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ Each is translated to what it does as written, in `semiring.generic.vectors`, `s
 from __future__ import annotations
 
 import ast
-import builtins
 import platform
 from collections.abc import Callable
 from typing import Any
@@ -16,14 +15,13 @@ import numpy as np
 
 from formats import DTYPES, Matrix
 
-from .. import vectors
 from ..algebra.ops import BinaryOp, UnaryOp, find_unary
 from ..algebra.predicates import Predicate, better, find_comparison, no_worse
 from ..algebra.semirings import MONOIDS, Monoid, Semiring, counts, find_combiner, find_monoid, find_semiring
 from ..verbs import verbs
 from ..verbs.operands import common_dtype, result_dtype, typing_of
 from . import phases
-from .translator import Translator, described
+from .translator import Statements, described
 from .values import (
     BOOL,
     FLOAT64,
@@ -33,7 +31,6 @@ from .values import (
     Function,
     MatrixValue,
     Number,
-    Several,
     Sparse,
     Unfit,
     cast,
@@ -43,7 +40,7 @@ from .values import (
 
 Handler = Callable[..., Any]
 HANDLERS: dict[Any, Handler] = {}
-"""What translates a call, by what is called."""
+"""Functions that translate a call, by what is called."""
 SUMS_ARE_ROUNDED_ALIKE = platform.machine().lower() in ("x86_64", "amd64")
 """True where SuiteSparse, too, rounds each product and each sum: elsewhere its compiler may join the two."""
 FAR = 2**62
@@ -61,7 +58,7 @@ def handles(*functions: Any) -> Callable[[Handler], Handler]:
     return decorate
 
 
-def called(t: Translator, function: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call, into: Any) -> Any:
+def called(t: Statements, function: Any, args: list[Any], kwargs: dict[str, Any], node: ast.Call, into: Any) -> Any:
     """The value of a call of something that is known."""
     try:
         handler = HANDLERS.get(function)
@@ -87,7 +84,7 @@ def called(t: Translator, function: Any, args: list[Any], kwargs: dict[str, Any]
 
 
 def known(value: Any, what: str) -> Any:
-    """What a constant is, or a number that the source has."""
+    """The object of a constant, or a number that the source has."""
     if isinstance(value, Constant):
         return value.value
     if isinstance(value, Number) and value.constant is not None:
@@ -103,7 +100,7 @@ def is_none(value: Any) -> bool:
     return value is None or (isinstance(value, Constant) and value.value is None)
 
 
-def as_number(t: Translator, value: Any, dtype: np.dtype, weak: bool) -> Number:
+def as_number(t: Statements, value: Any, dtype: np.dtype, weak: bool) -> Number:
     """A number as another type of number."""
     if not isinstance(value, Number) or (value.dtype.kind == "f" and dtype.kind == "i"):
         raise Unfit("converts to a number what is none, or rounds it")
@@ -118,7 +115,7 @@ class Written:
 
     def __init__(
         self,
-        t: Translator,
+        t: Statements,
         mask: Any = None,
         complement: Any = None,
         accum: Any = None,
@@ -126,11 +123,11 @@ class Written:
         replace: Any = None,
     ):
         self.t = t
-        self.mask = None if is_none(mask) else mask
+        self.mask: Any = None if is_none(mask) else mask
         self.complement = complement is not None and bool(known(complement, "complement="))
         self.replace = replace is not None and bool(known(replace, "replace="))
         self.accum = None if is_none(accum) else find_combiner(known(accum, "accum="), "add")
-        self.out = None if is_none(out) else out
+        self.out: Any = None if is_none(out) else out
         if self.mask is not None and not (
             isinstance(self.mask, Sparse) or (isinstance(self.mask, Dense) and self.mask.dtype == BOOL)
         ):
@@ -141,7 +138,7 @@ class Written:
             raise Unfit("accumulates by a comparison or by an operator that has no result for some operands")
 
     def flags(self, size: str) -> tuple[str, str]:
-        """(an array of Booleans, the value of those places that may be written); ("", "") where all may."""
+        """Finds an array of Booleans, and the value in it of places that may be written; ("", "") where all may."""
         if self.mask is None:
             return "", ""
         self.t.same_size(size, self.mask.size)
@@ -272,7 +269,7 @@ class Written:
         return out
 
 
-def filtered(t: Translator, v: Sparse, test: str, into: Any, *operands: Any) -> Sparse:
+def filtered(t: Statements, v: Sparse, test: str, into: Any, *operands: Any) -> Sparse:
     """The entries, at q, for which a test holds. It may be the list itself that is written."""
     to = t.new_list(v.dtype, v.size, v.ordered, into, *operands)
     end = t.new("e")
@@ -284,7 +281,7 @@ def filtered(t: Translator, v: Sparse, test: str, into: Any, *operands: Any) -> 
     return to
 
 
-def sparse_from(t: Translator, x: Dense, test: str, into: Any, values: str = "{0}", dtype: Any = None) -> Sparse:
+def sparse_from(t: Statements, x: Dense, test: str, into: Any, values: str = "{0}", dtype: Any = None) -> Sparse:
     """The entries of a dense vector for which a test of the element, {0}, holds."""
     to = t.new_list(
         dtype or x.dtype, x.size, True, into, x, *(Dense(x.dtype, "", "", array=a) for a in x.reads | x.gathers)
@@ -300,7 +297,7 @@ def sparse_from(t: Translator, x: Dense, test: str, into: Any, values: str = "{0
     return to
 
 
-def combined(t: Translator, op: Monoid | BinaryOp, dtype: np.dtype) -> str:
+def combined(t: Statements, op: Monoid | BinaryOp, dtype: np.dtype) -> str:
     """The name of an operator on two values."""
     if isinstance(op, BinaryOp) and op.partial:
         raise Unfit(f"uses {op.name}, which has no result for some operands")
@@ -312,7 +309,7 @@ def keeps(op: Monoid | BinaryOp, dtype: np.dtype, zero: Any) -> bool:
     return isinstance(op, Monoid) and bool(op.zero(dtype) == zero)
 
 
-def union(t: Translator, op: Any, dtype: np.dtype, zero: Any, x: str, y: str) -> str:
+def union(t: Statements, op: Any, dtype: np.dtype, zero: Any, x: str, y: str) -> str:
     """op where both are present, whichever is present elsewhere.  zero None: all are."""
     both = f"{combined(t, op, dtype)}({x}, {y})"
     if zero is None or keeps(op, dtype, zero):
@@ -320,20 +317,19 @@ def union(t: Translator, op: Any, dtype: np.dtype, zero: Any, x: str, y: str) ->
     return f"({y} if {x} == {literal(zero)} else ({x} if {y} == {literal(zero)} else {both}))"
 
 
-def united(t: Translator, u: Sparse, v: Sparse, op: Any, zero: Any, drops: bool) -> Sparse:
+def united(t: Statements, u: Sparse, v: Sparse, op: Any, zero: Any, drops: bool) -> Sparse:
     """The union of two lists, in a list of its own."""
     t.same_size(u.size, v.size)
     combined(t, op, u.dtype)
     plain = op.on(u.dtype) if isinstance(op, Monoid) else op
     unite = phases.uniting(plain, u.dtype, zero, drops, keeps(op, u.dtype, zero))
     to = t.new_list(u.dtype, u.size, False)
-    parts = f"{u.indices}, {u.values}, {u.count}, {v.indices}, {v.values}, {v.count}"
     place = t.scratch(np.dtype(np.int64), -1)
-    t.emit(f"{to.count} = {t.helper('unite', unite)}({parts}, {place}, {to.indices}, {to.values})")
+    t.emit(f"{to.count} = {t.helper('unite', unite)}({u.list}, {v.list}, {place}, ({to.indices}, {to.values}))")
     return to
 
 
-def typed(t: Translator, x: Any, semiring: Semiring | None, dtype: np.dtype) -> Any:
+def typed(t: Statements, x: Any, semiring: Semiring | None, dtype: np.dtype) -> Any:
     """A vector's values in the common dtype, absent ones staying so, as `typed_vector` has it."""
     if x.dtype == dtype:
         return x
@@ -343,6 +339,7 @@ def typed(t: Translator, x: Any, semiring: Semiring | None, dtype: np.dtype) -> 
         new = cast(code, x.dtype, dtype)
         if not translated:
             return new
+        assert semiring is not None
         return f"({literal(semiring.zero(dtype))} if {code} == {literal(semiring.zero(x.dtype))} else {new})"
 
     if isinstance(x, Dense):
@@ -365,16 +362,16 @@ def typed_like(x: Any) -> Any:
 
 
 @handles(verbs.vxm)
-def _vxm(t: Translator, x: Any, A: Any, semiring: Any, *, into: Any = None, **rule: Any) -> Any:
+def _vxm(t: Statements, x: Any, A: Any, semiring: Any, *, into: Any = None, **rule: Any) -> Any:
     return product(t, A, x, semiring_of(semiring), False, into, rule)
 
 
 @handles(verbs.mxv)
-def _mxv(t: Translator, A: Any, x: Any, semiring: Any, *, into: Any = None, **rule: Any) -> Any:
+def _mxv(t: Statements, A: Any, x: Any, semiring: Any, *, into: Any = None, **rule: Any) -> Any:
     return product(t, A, x, semiring_of(semiring), True, into, rule)
 
 
-def improving(t: Translator, node: ast.Call, into: Any) -> Sparse | None:
+def improving(t: Statements, node: ast.Call, into: Any) -> Sparse | None:
     """select(f A, better, d): a product that takes only terms which improve d; None if that is something else."""
     inner = node.args[0]
     assert isinstance(inner, ast.Call)
@@ -397,7 +394,7 @@ def improving(t: Translator, node: ast.Call, into: Any) -> Sparse | None:
 
 
 def product(
-    t: Translator,
+    t: Statements,
     A: Any,
     x: Any,
     s: Semiring,
@@ -432,7 +429,7 @@ def product(
         to = t.new_list(dtype, size, False, into if write.out is None else None, x, write.mask)
         y = t.scratch(dtype, s.zero(dtype))
         y += f", {t.parameter('seen', 'flags') if sums else d.array if d else y}"
-        parts = f"{matrix}, {x.indices}, {x.values}, {x.count}, {y}, {flags}, {wanted}, {to.indices}, {to.values}"
+        parts = f"{matrix}, {x.list}, {y}, ({flags}, {wanted}), ({to.indices}, {to.values})"
         t.emit(f"{to.count} = {push}({parts})")
         if sums:
             t.unless(f"{to.count} >= 0")
@@ -456,12 +453,12 @@ class Pattern(Matrix):
         self._dtype = dtype
 
     @property
-    def dtype(self) -> np.dtype:  # type: ignore[override]
+    def dtype(self) -> np.dtype:
         return self._dtype
 
 
 def of_verb(check: Callable[[], Any]) -> Any:
-    """What a verb's own check gives; what it refuses is not compiled, and refused as written."""
+    """Ask a verb's own check; what it refuses is not compiled, and refused as written."""
     try:
         return check()
     except (TypeError, ValueError) as error:
@@ -478,7 +475,7 @@ def check_sums(s: Semiring, dtype: np.dtype, A: MatrixValue) -> None:
         raise Unfit(f"adds up {dtype}, which are rounded in another order in this format or on this processor")
 
 
-def matrix_parameter(t: Translator, A: MatrixValue, s: Semiring, dtype: np.dtype, by_rows: bool) -> str:
+def matrix_parameter(t: Statements, A: MatrixValue, s: Semiring, dtype: np.dtype, by_rows: bool) -> str:
     """A matrix by its rows, or by its columns, in a dtype: a tuple of three arrays."""
     rows = by_rows != A.transposed
     zeros = s.zero(A.dtype) if A.dtype in s.dtypes else None
@@ -505,7 +502,7 @@ def only(rule: dict[str, Any]) -> dict[str, Any]:
 
 
 @handles(verbs.ewise_add)
-def _ewise_add(t: Translator, u: Any, v: Any, op: Any, *, into: Any = None, **rule: Any) -> Any:
+def _ewise_add(t: Statements, u: Any, v: Any, op: Any, *, into: Any = None, **rule: Any) -> Any:
     combiner, typing, dtype, u, v = operands(t, u, v, op, "add")
     if isinstance(combiner, BinaryOp) and combiner.boolean:
         raise Unfit("compares two present values by ewise_add")
@@ -538,7 +535,7 @@ def refuse_operator() -> Any:
     raise Unfit("adds sparse vectors by an operator, which does not say what is absent")
 
 
-def operands(t: Translator, u: Any, v: Any, op: Any, part: Any) -> tuple[Any, Any, np.dtype, Any, Any]:
+def operands(t: Statements, u: Any, v: Any, op: Any, part: Any) -> tuple[Any, Any, np.dtype, Any, Any]:
     """The operator of an element-wise verb, its semiring, the dtype, and the operands in it."""
     if not (isinstance(u, Dense | Sparse) and isinstance(v, Dense | Sparse)):
         raise Unfit("combines what are no two vectors")
@@ -550,7 +547,7 @@ def operands(t: Translator, u: Any, v: Any, op: Any, part: Any) -> tuple[Any, An
 
 
 @handles(verbs.ewise_mult)
-def _ewise_mult(t: Translator, u: Any, v: Any, op: Any, *, into: Any = None, **rule: Any) -> Any:
+def _ewise_mult(t: Statements, u: Any, v: Any, op: Any, *, into: Any = None, **rule: Any) -> Any:
     combiner, typing, dtype, u, v = operands(t, u, v, op, "mul")
     zero = typing.zero(dtype) if typing else None
     result = result_dtype(combiner, dtype)
@@ -580,7 +577,7 @@ def _ewise_mult(t: Translator, u: Any, v: Any, op: Any, *, into: Any = None, **r
 
 
 def intersection(
-    t: Translator, u: Sparse, other: str, function: str, zero: Any, dtype: np.dtype, test: str, turned: bool = False
+    t: Statements, u: Sparse, other: str, function: str, zero: Any, dtype: np.dtype, test: str, turned: bool = False
 ) -> Sparse:
     """The entries at which another vector has one too, combined; what becomes zero goes."""
     to, end = t.new_list(dtype, u.size, u.ordered), t.new("e")
@@ -601,7 +598,7 @@ def intersection(
 
 @handles(verbs.apply)
 def _apply(
-    t: Translator,
+    t: Statements,
     u: Any,
     op: Any,
     *,
@@ -615,7 +612,7 @@ def _apply(
         raise Unfit("applies a function to what is no vector, or with a semiring")
     left, right = (None if is_none(x) else x for x in (left, right))
     write = Written(t, **rule)
-    x = Dense(u.dtype, u.count, f"{u.values}[{{i}}]", frozenset((u.values,))) if isinstance(u, Sparse) else u
+    x = elements_of(u)
     if left is not None or right is not None:
         bound = left if left is not None else right
         if not isinstance(bound, Number) or (left is not None and right is not None):
@@ -641,7 +638,7 @@ def _apply(
     return write.written(to, y.dtype.type(0), into)
 
 
-def of_function(t: Translator, op: Any, x: Dense) -> Dense:
+def of_function(t: Statements, op: Any, x: Dense) -> Dense:
     """A function of arrays on a vector."""
     if isinstance(op, Function):
         y = t.inline(op, [x], {})
@@ -662,7 +659,7 @@ def of_function(t: Translator, op: Any, x: Dense) -> Dense:
 
 @handles(verbs.select)
 def _select(
-    t: Translator, u: Any, predicate: Any, other: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
+    t: Statements, u: Any, predicate: Any, other: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
 ) -> Any:
     if not isinstance(u, Dense | Sparse):
         raise Unfit("selects entries of a matrix")
@@ -670,41 +667,41 @@ def _select(
         raise Unfit("selects from a dense vector without a semiring")
     zero = semiring_of(semiring).zero(u.dtype) if not is_none(semiring) else u.dtype.type(0)
     write = Written(t, **rule)
-    sparse, q = isinstance(u, Sparse), "q" if isinstance(u, Sparse) else "{i}"
-    x = Dense(u.dtype, u.count, f"{u.values}[{{i}}]", frozenset((u.values,))) if isinstance(u, Sparse) else u
+    test, arrays = condition(t, u, predicate, other)
+    if isinstance(u, Sparse):
+        kept = filtered(t, u, test.replace("{i}", "q"), into if write.out is None else None)
+        return write.written(kept, zero, into)
+    text = f"({u.element} if {test} else {literal(zero)})"
+    return write.written(Dense(u.dtype, u.size, text, u.reads, u.gathers | arrays), zero, into)
+
+
+def elements_of(u: Dense | Sparse) -> Dense:
+    """The values of a vector's entries, as a dense vector."""
+    return u if isinstance(u, Dense) else Dense(u.dtype, u.count, f"{u.values}[{{i}}]", frozenset((u.values,)))
+
+
+def condition(t: Statements, u: Dense | Sparse, predicate: Any, other: Any) -> tuple[str, frozenset[str]]:
+    """The text of a test of the entry at {i}, and the arrays that it reads beside the vector's."""
+    x = elements_of(u)
     if isinstance(predicate, Function) or (isinstance(predicate, Constant) and is_plain_function(predicate.value)):
         at = f"int64({u.indices}[{{i}}])" if isinstance(u, Sparse) else "int64({i})"
-        places = Dense(INT64, x.size, at, frozenset((u.indices,)) if isinstance(u, Sparse) else frozenset())
         function = predicate if isinstance(predicate, Function) else t.function(predicate.value)
-        keep = t.inline(function, [x, places, *([] if is_none(other) else [other])], {})
+        keep = t.inline(function, [x, Dense(INT64, x.size, at), *([] if is_none(other) else [other])], {})
         if not isinstance(keep, Dense) or keep.dtype != BOOL:
             raise Unfit("selects by a function that gives no Booleans")
-        test = keep.element
-    else:
-        compare = find_comparison(known(predicate, "a predicate"))
-        if isinstance(compare, Predicate) or not isinstance(other, Number | Dense):
-            raise Unfit("selects by what is no comparison with a number or a dense vector")
-        if isinstance(other, Dense):
-            t.same_size(u.size, other.size)
-        y = other
-        if sparse and isinstance(other, Dense):
+        return keep.element, keep.reads | keep.gathers
+    compare = find_comparison(known(predicate, "a predicate"))
+    if isinstance(compare, Predicate) or not isinstance(other, Number | Dense):
+        raise Unfit("selects by what is no comparison with a number or a dense vector")
+    if isinstance(other, Dense):
+        t.same_size(u.size, other.size)
+        if isinstance(u, Sparse):
             array = t.as_array(other)
-            y = Dense(other.dtype, x.size, array.at(f"uintp({u.indices}[{{i}}])"), gathers=array.reads)
-        dtype, _ = promoted(x, y)
-        name = t.helper("op", phases.function_of(compare, dtype))
-        texts = [cast(z.element if isinstance(z, Dense) else z.code, z.dtype, dtype) for z in (x, y)]
-        test = f"{name}({texts[0]}, {texts[1]})"
-        x = Dense(
-            x.dtype,
-            x.size,
-            x.element,
-            x.reads,
-            x.gathers | getattr(y, "reads", frozenset()) | getattr(y, "gathers", frozenset()),
-        )
-    if sparse:
-        return write.written(filtered(t, u, test.replace("{i}", q), into if write.out is None else None), zero, into)
-    text = f"({x.element} if {test} else {literal(zero)})"
-    return write.written(Dense(x.dtype, x.size, text, x.reads, x.gathers), zero, into)
+            other = Dense(other.dtype, x.size, array.at(f"uintp({u.indices}[{{i}}])"), gathers=array.reads)
+    dtype, _ = promoted(x, other)
+    texts = [cast(z.element if isinstance(z, Dense) else z.code, z.dtype, dtype) for z in (x, other)]
+    test = f"{t.helper('op', phases.function_of(compare, dtype))}({', '.join(texts)})"
+    return test, other.reads | other.gathers if isinstance(other, Dense) else frozenset()
 
 
 def is_plain_function(value: Any) -> bool:
@@ -712,7 +709,7 @@ def is_plain_function(value: Any) -> bool:
 
 
 @handles(verbs.reduce)
-def _reduce(t: Translator, u: Any, monoid: Any, *, into: Any = None) -> Number:
+def _reduce(t: Statements, u: Any, monoid: Any, *, into: Any = None) -> Number:
     m = find_monoid(known(monoid, "a monoid"))
     if not isinstance(u, Dense | Sparse) or u.dtype not in m.dtypes:
         raise Unfit("reduces what is no vector that the monoid is defined on")
@@ -735,7 +732,7 @@ def _reduce(t: Translator, u: Any, monoid: Any, *, into: Any = None) -> Number:
 
 @handles(verbs.assign)
 def _assign(
-    t: Translator, out: Any, value: Any, rows: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
+    t: Statements, out: Any, value: Any, rows: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
 ) -> Any:
     if not isinstance(out, Dense) or not is_none(rows):
         raise Unfit("assigns to a sparse vector, or to some places")
@@ -762,7 +759,7 @@ def _assign(
     return write.written(value, zero, into)
 
 
-def held(t: Translator, x: Number, dtype: np.dtype) -> str:
+def held(t: Statements, x: Number, dtype: np.dtype) -> str:
     """A number in a dtype, which holds it."""
     if x.constant is not None:
         if (dtype == BOOL and x.constant not in (0, 1)) or dtype.type(x.constant) != x.constant:
@@ -776,413 +773,16 @@ def held(t: Translator, x: Number, dtype: np.dtype) -> str:
     return f"int32({x.code})"
 
 
-# --- functions of vectors ---------------------------------------------------------------------------------------------
-
-
-@handles(vectors.is_empty)
-def _is_empty(t: Translator, v: Any, *, into: Any = None) -> Number:
-    return Number(BOOL, f"({count_of(v)} == 0)", True)
-
-
-def count_of(v: Any) -> str:
-    if not isinstance(v, Sparse):
-        raise Unfit("asks a vector that is not sparse for its entries")
-    return v.count
-
-
-@handles(vectors.nvals)
-def _nvals(t: Translator, v: Any, *, into: Any = None) -> Number:
-    return Number(INT64, v.count, True) if isinstance(v, Sparse) else total(t, v, "({0} != 0)")
-
-
-def total(t: Translator, x: Any, text: str) -> Number:
-    """The sum of an integer for each element."""
-    if not isinstance(x, Dense):
-        raise Unfit("adds up what is no dense vector")
-    name = t.new("k_")
-    t.emit(f"{name} = int64(0)")
-    with t.block(f"for i in range(uintp({x.size})):"):
-        t.emit(f"{name} += int64({text.replace('{0}', x.at('i'))})")
-    return Number(INT64, name, True)
-
-
-@handles(vectors.densified)
-def _densified(t: Translator, v: Any, semiring: Any, *, into: Any = None) -> Dense:
-    return to_dense(t, v, literal(semiring_of(semiring).zero(v.dtype)))
-
-
-def to_dense(t: Translator, v: Any, fill: str) -> Dense:
-    if not isinstance(v, Sparse):
-        raise Unfit("makes dense what is no sparse vector")
-    to = t.new_array(v.dtype, v.size)
-    with t.block(f"for i in range(uintp({to.size})):"):
-        t.emit(f"{to.at('i')} = {fill}")
-    with t.block(f"for q in range(uintp({v.count})):"):
-        t.emit(f"{to.at(f'uintp({v.indices}[q])')} = {v.values}[q]")
-    return to
-
-
-@handles(vectors.all_vertices)
-def _all_vertices(t: Translator, A: Any, *, into: Any = None) -> Dense:
-    if not isinstance(A, MatrixValue):
-        raise Unfit("asks what is no matrix for its vertices")
-    return Dense(index_type(t), A.shape[0], f"{index_type(t)}({{i}})")
-
-
-def index_type(t: Translator) -> np.dtype:
-    """The dtype of indices: that of the largest vector."""
-    return t.inputs["capacity of vectors"].value
-
-
-@handles(vectors.nonzero)
-def _nonzero(t: Translator, v: Any, *, into: Any = None) -> Sparse:
-    dtype = index_type(t)
-    if isinstance(v, Sparse):
-        return with_values(t, v, dtype, "{i}", into)
-    if not isinstance(v, Dense) or v.dtype != BOOL:
-        raise Unfit("looks for what is true in a vector that is not Boolean")
-    return sparse_from(t, v, "{0}", into, f"{dtype}(i)", dtype)
-
-
-def with_values(t: Translator, v: Sparse, dtype: np.dtype, text: str, into: Any) -> Sparse:
-    """The entries of a list with other values.  text: with {i} for the index of an entry."""
-    to = t.new_list(dtype, v.size, v.ordered, into, v)
-    with t.block(f"for q in range(uintp({v.count})):"):
-        t.emit(f"i = {v.indices}[q]")
-        t.emit(f"{to.indices}[q], {to.values}[q] = i, {text.replace('{i}', 'i')}")
-    t.emit(f"{to.count} = {v.count}")
-    return to
-
-
-@handles(vectors.ones)
-def _ones(t: Translator, v: Any, dtype: Any = None, *, into: Any = None) -> Sparse:
-    dtype = INT64 if dtype is None else np.dtype(known(dtype, "a dtype"))
-    count_of(v)
-    return with_values(t, v, dtype, "True" if dtype == BOOL else f"{dtype}(1)", into)
-
-
-@handles(vectors.present)
-def _present(t: Translator, x: Any, semiring: Any, *, into: Any = None) -> Sparse:
-    if isinstance(x, Sparse):
-        return x
-    if not isinstance(x, Dense):
-        raise Unfit("looks for entries in what is no vector")
-    return sparse_from(t, x, f"{{0}} != {literal(semiring_of(semiring).zero(x.dtype))}", into)
-
-
-@handles(vectors.masked)
-def _masked(t: Translator, x: Any, mask: Any, *, into: Any = None) -> Sparse:
-    if not isinstance(x, Dense) or not isinstance(mask, Dense | Sparse):
-        raise Unfit("masks what is no dense vector")
-    if isinstance(mask, Sparse):
-        t.same_size(x.size, mask.size)
-        return with_values(t, mask, x.dtype, t.as_array(x).at("uintp({i})"), into)
-    t.same_size(x.size, mask.size)
-    both = Dense(BOOL, mask.size, mask.element, mask.reads | x.reads, mask.gathers | x.gathers)
-    return sparse_from(t, both, "{0}", into, x.at("i"), x.dtype)
-
-
-@handles(vectors.gather)
-def _gather(t: Translator, x: Any, at: Any, *, into: Any = None) -> Dense:
-    if isinstance(at, Sparse):
-        at = in_place_indices(t, at)
-    return elements(t, x, at)
-
-
-def in_place_indices(t: Translator, v: Sparse) -> Dense:
-    """The indices of a list as a vector, ascending, which are within its size."""
-    v = t.in_order(v)
-    return Dense(index_type(t), v.count, f"{v.indices}[{{i}}]", frozenset((v.indices,)), array=v.indices)
-
-
-def elements(t: Translator, x: Any, at: Any) -> Dense:
-    """x[at] of an index vector or a Boolean one."""
-    if not isinstance(x, Dense) or not isinstance(at, Dense) or at.dtype.kind not in "bi":
-        raise Unfit("takes elements of what is no dense vector, or by what are no indices")
-    x = t.as_array(x)
-    if at.dtype == BOOL:
-        t.same_size(x.size, at.size)
-        to = t.new_array(x.dtype, x.size)
-        end = t.new("k_")
-        t.emit(f"{end} = int64(0)")
-        with t.block(f"for i in range(uintp({x.size})):"), t.block(f"if {at.at('i')}:"):
-            t.emit(f"{to.at(f'uintp({end})')} = {x.at('i')}")
-            t.emit(f"{end} += 1")
-        return Dense(x.dtype, end, to.element, to.reads, array=to.array)
-    at = t.as_array(at)
-    t.unless(f"{t.helper('inside', phases.inside)}({at.array}, {at.size}, {x.size})")
-    return Dense(x.dtype, at.size, x.at(f"uintp({at.element})"), at.reads, x.reads)
-
-
-@handles(vectors.element)
-def _element(t: Translator, x: Any, i: Any, *, into: Any = None) -> Number:
-    found = element(t, x, i)
-    return Number(
-        found.dtype if found.dtype == BOOL else (INT64 if found.dtype.kind == "i" else FLOAT64), as_item(found), True
-    )
-
-
-def as_item(x: Number) -> str:
-    """A NumPy number as Python's."""
-    return cast(x.code, x.dtype, INT64 if x.dtype.kind == "i" else FLOAT64) if x.dtype != BOOL else x.code
-
-
-def element(t: Translator, x: Any, i: Any) -> Number:
-    """x[i] of a number."""
-    if not isinstance(x, Dense):
-        raise Unfit("takes an element of what is no dense vector")
-    name = t.new("k_")
-    t.emit(f"{name} = {t.integer(i)}")
-    t.unless(f"0 <= {name} < {x.size}")
-    return t.kept(Number(x.dtype, x.at(f"uintp({name})")))
-
-
-@handles(vectors.scatter)
-def _scatter(t: Translator, out: Any, at: Any, value: Any = None, *, into: Any = None) -> Constant:
-    if not isinstance(out, Dense):
-        raise Unfit("scatters into what is no dense vector")
-    t.written(out, ast.Name("scatter"))
-    scattered(t, out, at, None if is_none(value) else value)
-    return Constant(None)
-
-
-def scattered(t: Translator, out: Dense, at: Any, value: Any) -> None:
-    """out[at] = value, at being sparse, indices, Booleans, or a number."""
-    if isinstance(at, Number):
-        if not isinstance(value, Number):
-            raise Unfit("writes to an element what is no number")
-        name = t.new("k_")
-        t.emit(f"{name} = {t.integer(at)}")
-        t.unless(f"0 <= {name} < {out.size}")
-        t.emit(f"{out.at(f'uintp({name})')} = {t.stored_as(value, out.dtype).code}")
-        return
-    if isinstance(at, Sparse):
-        t.same_size(out.size, at.size)
-        if value is None:
-            value = Dense(at.dtype, at.count, f"{at.values}[{{i}}]", frozenset((at.values,)))
-        elif isinstance(value, Dense):
-            at = t.in_order(at)
-        places, count = f"uintp({at.indices}[i])", at.count
-    elif isinstance(at, Dense) and at.dtype == BOOL:
-        t.same_size(out.size, at.size)
-        if isinstance(value, Dense):
-            t.same_size(out.size, value.size)
-        value = t.stored_as(value, out.dtype)
-        at = t.kept(at) if out.array in at.gathers else at
-        value = t.kept(value) if out.array in getattr(value, "gathers", ()) else value
-        with t.block(f"for i in range(uintp({out.size})):"), t.block(f"if {at.at('i')}:"):
-            t.emit(f"{out.at('i')} = {value.at('i') if isinstance(value, Dense) else value.code}")
-        return
-    elif isinstance(at, Dense) and at.dtype.kind == "i":
-        at = t.as_array(at)
-        t.unless(f"{t.helper('inside', phases.inside)}({at.array}, {at.size}, {out.size})")
-        places, count = f"uintp({at.at('i')})", at.size
-    else:
-        raise Unfit("writes to places that are no indices")
-    value = t.stored_as(value, out.dtype)
-    if isinstance(value, Dense):
-        t.same_size(count, value.size)
-        value = t.kept(value) if out.array in value.reads | value.gathers else value
-    with t.block(f"for i in range(uintp({count})):"):
-        t.emit(f"{out.at(places)} = {value.at('i') if isinstance(value, Dense) else value.code}")
-
-
-def adding(sign: str) -> Handler:
-    """What translates x⟨v⟩ = x ± v."""
-
-    def handler(t: Translator, x: Any, v: Any, *, into: Any = None) -> Constant:
-        if not isinstance(x, Dense) or not isinstance(v, Sparse):
-            raise Unfit("adds to places of what is no dense vector")
-        t.written(x, ast.Name("scatter_add"))
-        t.same_size(x.size, v.size)
-        if (
-            v.dtype.kind == "f"
-            and x.dtype.kind != "f"
-            or BOOL in (x.dtype, v.dtype)
-            or v.dtype.itemsize > x.dtype.itemsize
-        ):
-            raise Unfit(f"adds {v.dtype} to {x.dtype}")
-        with t.block(f"for q in range(uintp({v.count})):"):
-            t.emit(f"i = uintp({v.indices}[q])")
-            t.emit(f"{x.at('i')} = {x.dtype}({x.at('i')} {sign} {x.dtype}({v.values}[q]))")
-        return Constant(None)
-
-    return handler
-
-
-HANDLERS[vectors.scatter_add], HANDLERS[vectors.scatter_sub] = adding("+"), adding("-")
-
-
-@handles(vectors.full)
-def _full(t: Translator, like: Any, fill: Any, dtype: Any, *, into: Any = None) -> Dense:
-    if not isinstance(like, Dense) or not isinstance(fill, Number):
-        raise Unfit("makes a vector that is like none")
-    dtype = np.dtype(known(dtype, "a dtype"))
-    return Dense(dtype, like.size, t.stored_as(fill, dtype).code)
-
-
-@handles(vectors.arange)
-def _arange(t: Translator, like: Any, count: Any, *, into: Any = None) -> Dense:
-    size = room_for(t, t.integer(count))
-    return Dense(like.dtype, size, f"{like.dtype}({{i}})")
-
-
-def room_for(t: Translator, size: str) -> str:
-    """A length that there is room for."""
-    name = t.new("k_")
-    t.emit(f"{name} = {size}")
-    t.unless(f"0 <= {name} <= {t.parameter('capacity', 'capacity')}")
-    return name
-
-
-@handles(vectors.either, np.where)
-def _either(t: Translator, flags: Any, x: Any, y: Any, *, into: Any = None) -> Any:
-    if not isinstance(flags, Dense) or flags.dtype != BOOL or not all(isinstance(z, Number | Dense) for z in (x, y)):
-        raise Unfit("chooses by what is no Boolean vector")
-    dtype, _ = promoted(x, y)
-    return t.elementwise("({1} if {0} else {2})", dtype, flags, t.converted(x, dtype), t.converted(y, dtype))
-
-
-@handles(vectors.indices)
-def _indices(t: Translator, i: Any, size: Any, *, into: Any = None) -> Sparse:
-    if not isinstance(i, Dense) or i.dtype != index_type(t):
-        raise Unfit("makes a sparse vector of what are no indices")
-    extent = t.integer(size)
-    at = t.as_array(i)
-    to = t.new_list(i.dtype, extent, False, into, at)
-    t.unless(f"{t.helper('inside', phases.inside)}({at.array}, {at.size}, {extent})")
-    with t.block(f"for i in range(uintp({at.size})):"):
-        t.emit(f"{to.indices}[i], {to.values}[i] = {at.at('i')}, {at.at('i')}")
-    t.emit(f"{to.count} = {at.size}")
-    return Sparse(to.dtype, to.size, to.indices, to.values, to.count, True)
-
-
-@handles(vectors.first_entry)
-def _first_entry(t: Translator, v: Any, *, into: Any = None) -> Sparse:
-    count_of(v)
-    v = t.in_order(v)
-    to = t.new_list(v.dtype, v.size, True, None)
-    t.emit(f"{to.count} = min(int64({v.count}), 1)")
-    t.emit(f"{to.indices}[0], {to.values}[0] = {v.indices}[0], {v.values}[0]")
-    return to
-
-
-@handles(vectors.unit)
-def _unit(t: Translator, A: Any, source: Any, semiring: Any, name: Any = None, *, into: Any = None) -> Sparse:
-    s = semiring_of(semiring)
-    if not isinstance(A, MatrixValue):
-        raise Unfit("makes a unit vector of what is no matrix")
-    dtype = A.dtype if A.dtype in s.dtypes else s.dtypes[0]
-    return single(t, A, source, dtype, literal(of_verb(lambda: s.unit(dtype))))
-
-
-@handles(vectors.one_hot)
-def _one_hot(t: Translator, A: Any, vertex: Any, *, into: Any = None) -> Sparse:
-    return single(t, A, vertex, BOOL, "True")
-
-
-def single(t: Translator, A: MatrixValue, vertex: Any, dtype: np.dtype, value: str) -> Sparse:
-    """A vector with one entry."""
-    to, at = t.new_list(dtype, A.shape[0], True), t.new("k_")
-    t.emit(f"{at} = {t.integer(vertex)}")
-    t.unless(f"0 <= {at} < {A.shape[0]} == {A.shape[1]}")
-    t.emit(f"{to.indices}[0], {to.values}[0], {to.count} = {at}, {value}, int64(1)")
-    return to
-
-
-@handles(vectors.degrees)
-def _degrees(t: Translator, A: Any, *, into: Any = None) -> Dense:
-    if not isinstance(A, MatrixValue):
-        raise Unfit("asks what is no matrix for its degrees")
-    name = t.parameter(f"d{A.place}_{int(A.transposed)}", "degrees", A.place, A.transposed)
-    return Dense(INT64, A.shape[0], f"{name}[{{i}}]", frozenset((name,)), array=name)
-
-
-@handles(vectors.hashed)
-def _hashed(t: Translator, x: Any, seed: Any, *, into: Any = None) -> Dense:
-    if not isinstance(x, Dense) or x.dtype.kind != "i":
-        raise Unfit("hashes what are no integers")
-    name = t.helper("hashed", phases.hashed)
-    return Dense(INT64, x.size, f"{name}({x.element}, {t.integer(seed)})", x.reads, x.gathers)
-
-
-@handles(vectors.unweighted)
-def _unweighted(t: Translator, A: Any, *, into: Any = None) -> Any:
-    raise Unfit("takes the pattern of a matrix: do it before the loop")
-
-
-# --- NumPy and Python -------------------------------------------------------------------------------------------------
-
-
-def minimum(sign: str) -> Handler:
-    def handler(t: Translator, x: Any, y: Any, *, into: Any = None) -> Any:
-        dtype, _ = promoted(x, y)
-        x, y = t.converted(x, dtype), t.converted(y, dtype)
-        text = f"({{0}} if ({{0}} {sign} {{1}})" + (" or ({0} != {0})" if dtype.kind == "f" else "") + " else {1})"
-        return t.elementwise(text, dtype, x, y)
-
-    return handler
-
-
-HANDLERS[np.minimum], HANDLERS[np.maximum] = minimum("<"), minimum(">")
-
-
-def operator_of(op: ast.operator) -> Handler:
-    return lambda t, x, y, *, into=None: t.binary(op, x, y, ast.Name(type(op).__name__))
-
-
-for ufunc, op in ((np.add, ast.Add()), (np.subtract, ast.Sub()), (np.multiply, ast.Mult()), (np.divide, ast.Div())):
-    HANDLERS[ufunc] = operator_of(op)
-for ufunc, bit in ((np.bitwise_and, ast.BitAnd()), (np.bitwise_or, ast.BitOr()), (np.bitwise_xor, ast.BitXor())):
-    HANDLERS[ufunc] = operator_of(bit)
-
-
-def logical(text: str) -> Handler:
-    def handler(t: Translator, *operands: Any, into: Any = None) -> Any:
-        return t.elementwise(text, BOOL, *(t.converted(x, BOOL) for x in operands))
-
-    return handler
-
-
-HANDLERS[np.logical_and], HANDLERS[np.logical_or] = logical("({0} and {1})"), logical("({0} or {1})")
-HANDLERS[np.logical_not], HANDLERS[np.logical_xor] = logical("(not {0})"), logical("({0} != {1})")
-
-
-def comparison(sign: str) -> Handler:
-    return lambda t, x, y, *, into=None: t.compared(sign, x, y, ast.Name(sign))
-
-
-COMPARED = {
-    np.less: "<",
-    np.less_equal: "<=",
-    np.greater: ">",
-    np.greater_equal: ">=",
-    np.equal: "==",
-    np.not_equal: "!=",
-}
-for ufunc, sign in COMPARED.items():
-    HANDLERS[ufunc] = comparison(sign)
-
-
-@handles(builtins.abs, np.abs, np.absolute)
-def _abs(t: Translator, x: Any, *, into: Any = None) -> Any:
-    if not isinstance(x, Number | Dense) or x.dtype == BOOL:
-        raise Unfit("takes the absolute value of what are no numbers")
-    return t.elementwise(f"{x.dtype}(abs({{0}}))", x.dtype, x)
-
-
-@handles(np.isfinite, np.isinf, np.isnan)
-def _finite(t: Translator, x: Any, *, into: Any = None) -> Any:
-    raise Unfit("asks which numbers are finite")
+# --- unary operators --------------------------------------------------------------------------------------------------
 
 
 @handles(np.sqrt)
-def _sqrt(t: Translator, x: Any, *, into: Any = None) -> Any:
+def _sqrt(t: Statements, x: Any, *, into: Any = None) -> Any:
     dtype = x.dtype if x.dtype.kind == "f" else FLOAT64
     return t.elementwise(f"{dtype}(sqrt({{0}}))", dtype, t.converted(x, dtype))
 
 
-def negative(t: Translator, x: Dense) -> Dense:
+def negative(t: Statements, x: Dense) -> Dense:
     if x.dtype == BOOL:
         raise Unfit("takes the negative of Booleans")
     low = {"int32": "-2147483648", "int64": "INT64_MIN"}.get(x.dtype.name)
@@ -1191,7 +791,7 @@ def negative(t: Translator, x: Dense) -> Dense:
     return t.elementwise(text, x.dtype, x)
 
 
-UNARY: dict[str, Callable[[Translator, Dense], Any]] = {
+UNARY: dict[str, Callable[[Statements, Dense], Any]] = {
     "ainv": negative,
     "identity": lambda t, x: x,
     "lnot": lambda t, x: t.elementwise("(not {0})", BOOL, x) if x.dtype == BOOL else refuse("lnot"),
@@ -1203,158 +803,3 @@ UNARY: dict[str, Callable[[Translator, Dense], Any]] = {
 
 def refuse(name: str) -> Any:
     raise Unfit(f"applies {name}")
-
-
-@handles(builtins.len)
-def _len(t: Translator, x: Any, *, into: Any = None) -> Number:
-    if not isinstance(x, Dense):
-        raise Unfit("asks for the length of what is no dense vector")
-    return Number(INT64, f"int64({x.size})", True)
-
-
-@handles(builtins.int)
-def _int(t: Translator, x: Any, *, into: Any = None) -> Number:
-    return as_number(t, x, INT64, weak=True)
-
-
-@handles(builtins.float)
-def _float(t: Translator, x: Any, *, into: Any = None) -> Number:
-    return as_number(t, x, FLOAT64, weak=True)
-
-
-@handles(builtins.bool)
-def _bool(t: Translator, x: Any, *, into: Any = None) -> Number:
-    return Number(BOOL, t.truth(x), True)
-
-
-def extreme(sign: str) -> Handler:
-    def handler(t: Translator, *numbers: Any, into: Any = None) -> Number:
-        if len(numbers) < 2 or not all(isinstance(x, Number) for x in numbers):
-            raise Unfit("takes the least or the most of what are no numbers")
-        if len({(x.dtype, x.weak) for x in numbers}) > 1:
-            raise Unfit("takes the least or the most of numbers of several types")
-        best = numbers[0]
-        for x in numbers[1:]:
-            best = t.kept(Number(x.dtype, f"({x.code} if {x.code} {sign} {best.code} else {best.code})", x.weak))
-        return best
-
-    return handler
-
-
-HANDLERS[builtins.min], HANDLERS[builtins.max] = extreme("<"), extreme(">")
-
-
-@handles(np.zeros_like, np.ones_like)
-def _like(t: Translator, x: Any, dtype: Any = None, *, into: Any = None) -> Any:
-    raise Unfit("makes vectors like another: use full(x, 0, dtype)")
-
-
-@handles(np.count_nonzero)
-def _count_nonzero(t: Translator, x: Any, *, into: Any = None) -> Number:
-    return total(t, x, "({0} != 0)")
-
-
-@handles(np.any, np.all, np.sum, np.min, np.max)
-def _of_numpy(t: Translator, x: Any, *, into: Any = None) -> Any:
-    raise Unfit("calls a function of NumPy that is a method, too: write x.any()")
-
-
-# --- attributes, methods, elements ------------------------------------------------------------------------------------
-
-
-def attribute(t: Translator, of: Any, name: str) -> Any:
-    """of.name"""
-    if isinstance(of, Constant):
-        if not hasattr(of.value, name):
-            raise Unfit(f"asks for {name}, which there is not")
-        return described(getattr(of.value, name))
-    if isinstance(of, MatrixValue):
-        if name == "T":
-            return of.turned
-        if name in ("nrows", "ncols"):
-            return Number(INT64, of.shape[name == "ncols"], True)
-        if name == "nnz":
-            return Number(INT64, t.parameter(f"nnz{of.place}", "nnz", of.place), True)
-        if name == "shape":
-            return Several(tuple(Number(INT64, size, True) for size in of.shape))
-    if name == "dtype" and isinstance(of, MatrixValue | Dense | Sparse | Number):
-        return Constant(of.dtype)
-    if name == "size" and isinstance(of, Dense | Sparse):
-        return Number(INT64, f"int64({of.size})", True)
-    if isinstance(of, Sparse):
-        if name == "nnz":
-            return Number(INT64, of.count, True)
-        if name == "indices":
-            return in_place_indices(t, of)
-        if name == "values":
-            of = t.in_order(of)
-            return Dense(of.dtype, of.count, f"{of.values}[{{i}}]", frozenset((of.values,)), array=of.values)
-    raise Unfit(f"asks for {name}")
-
-
-def method(t: Translator, of: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """of.name(…)"""
-    if kwargs:
-        raise Unfit(f"calls .{name}() with keywords")
-    if isinstance(of, Sparse) and name == "pattern" and not args:
-        return with_values(t, of, BOOL, "True", None)
-    if isinstance(of, Sparse) and name == "to_dense":
-        fill = args[0] if args else Number(of.dtype, literal(of.dtype.type(0)))
-        return to_dense(t, of, t.stored_as(fill, of.dtype).code)
-    if isinstance(of, Dense):
-        match name, args:
-            case "copy", []:
-                return Dense(of.dtype, of.size, of.element, of.reads, of.gathers)
-            case "astype", [dtype]:
-                return t.stored_as(of, np.dtype(known(dtype, "a dtype")))
-            case "sum", [] if of.dtype.kind in "bi":
-                return Number(INT64, total(t, of, "{0}").code)
-            case "sum", [] if of.dtype.kind == "f":
-                x, name = t.as_array(of), t.new("k_")
-                room = f"{t.parameter('levels', 'levels')}, {t.parameter(f'sums_{of.dtype}', 'sums', of.dtype)}"
-                function = t.helper("pairwise", phases.pairwise)
-                t.emit(f"{name} = {literal(of.dtype.type(0))} + {function}({x.array}, {x.size}, {room})")
-                return Number(of.dtype, name)
-            case (("any" | "all"), []):
-                return quantified(t, of, name == "all")
-            case (("min" | "max"), []):
-                return least(t, of, "<" if name == "min" else ">")
-            case "take", [at]:
-                return elements(t, of, at)
-    if isinstance(of, Number) and name == "item" and not args:
-        return Number(INT64 if of.dtype.kind == "i" else of.dtype if of.dtype == BOOL else FLOAT64, as_item(of), True)
-    raise Unfit(f"calls .{name}()")
-
-
-def quantified(t: Translator, x: Dense, all_of: bool) -> Number:
-    """Whether all elements are true, or any is."""
-    name = t.new("k_")
-    t.emit(f"{name} = {all_of}")
-    with t.block(f"for i in range(uintp({x.size})):"), t.block(f"if {'not ' if all_of else ''}({x.at('i')} != 0):"):
-        t.emit(f"{name} = {not all_of}")
-        t.emit("break")
-    return Number(BOOL, name)
-
-
-def least(t: Translator, x: Dense, sign: str) -> Number:
-    """The least element, or the greatest; of none there is none, which is an error as written."""
-    if x.dtype == BOOL:
-        raise Unfit("takes the least of Booleans")
-    name, each = t.new("k_"), t.new("x")
-    t.unless(f"{x.size} > 0")
-    t.emit(f"{name} = {x.at('uintp(0)')}")
-    with t.block(f"for i in range(uintp({x.size})):"):
-        t.emit(f"{each} = {x.at('i')}")
-        better_one = f"{each} {sign} {name}" + (f" or {each} != {each}" if x.dtype.kind == "f" else "")
-        t.emit(f"{name} = {each} if {better_one} else {name}")
-    return Number(x.dtype, name)
-
-
-def taken(t: Translator, of: Any, at: ast.expr) -> Any:
-    """of[at]"""
-    if isinstance(of, Several):
-        return of.parts[known(t.value(at), "an index")]
-    if isinstance(at, ast.Slice) or not isinstance(of, Dense):
-        raise Unfit("takes a part of what is no dense vector, or a slice")
-    place = t.value(at)
-    return element(t, of, place) if isinstance(place, Number) else elements(t, of, place)

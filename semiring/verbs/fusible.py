@@ -90,7 +90,7 @@ class Fusible(Verb[P, R]):
         from ..fusing.program import Program
 
         if not isinstance(self.public, Program):
-            self.public = Program(self.public, self.name)
+            self.public = Program(cast(Any, self.public), self.name)
 
     def _check_vectors(self, A: Matrix, needed: int) -> None:
         """OutOfDeviceMemory or OutOfHostMemory if so many bytes do not fit, though what is kept with A gives way."""

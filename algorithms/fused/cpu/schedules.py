@@ -44,7 +44,7 @@ def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring, limit: 
 
 
 def within(found: np.ndarray, d: np.ndarray, s: Semiring, limit: Any) -> np.ndarray:
-    """What was found, and d where that is worse than the limit."""
+    """Put d in the place of what was found where that is worse than the limit."""
     return found if limit == s.zero(d.dtype) else np.where(s.better(limit, found), d, found)
 
 
