@@ -1,4 +1,4 @@
-"""Fusible: an algorithm written in verbs, which a backend may run as a whole."""
+"""Fusible: an algorithm or a program written in verbs, which a backend may run as a whole, or with compiled loops."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class Fusible(Verb[P, R]):
     """An algorithm written in verbs, which a backend may also run as a whole, unless it is called with `fused=False`.
 
     The function itself checks its arguments and calls its equations, a function that `equations` marks and `implement`
-    replaces; `batch` has implementations for several sources at once. The equations as written, the *definition*, run
+    replaces; `batch` has implementations for several sources at once. Without such equations the function is a program
+    of the user's, whose loops are compiled (`semiring.fusing`). The equations as written, the *definition*, run
     where the implementation is `Declined`, and where `fused=False` is passed; they are the oracle of every
     implementation. A matrix in a format without an implementation is taken by its rows, as CSR, which are made at the
     first call and kept with it; `fused=False` takes it as it is.
@@ -76,7 +77,7 @@ class Fusible(Verb[P, R]):
         fused = kwargs.pop("fused", True)
         if not isinstance(fused, bool):
             raise TypeError(f"fused must be True or False, got {fused!r}")
-        if not hasattr(self, "_equations"):
+        if type(self) is Fusible and not hasattr(self, "_equations"):
             self._compile_loops()
             return not fused
         if args and isinstance(args[0], Matrix):
@@ -204,26 +205,32 @@ class Fusible(Verb[P, R]):
 
 
 def fusible(public: Callable[P, R]) -> Fusible[P, R]:
-    """Let the equations of an algorithm be run as a whole where `implement` registers how.
+    """Compile the loops of a function of verbs; or let the equations of an algorithm run as `implement` registers.
+
+    A loop is compiled when it first runs on arguments of some types, and kept on disk. It gives the same bits as
+    written. What cannot be compiled runs as written; `explain` says why. docs/fusing.md has the language.
 
     Args:
-        public: what users call: a function of a matrix first, which calls the equations.
+        public: a function of matrices, vectors and numbers. If `equations` marks the equations of an algorithm, it is
+            what users call: a function of a matrix first, which calls them.
 
     Returns:
-        The algorithm, whose `equations` marks them.
+        The function, which takes `fused` as one more keyword: False runs it as written.
 
     Example:
+        >>> import numpy as np
         >>> from formats import from_edges
-        >>> from semiring import reduce
-        >>> class Own(Fusible):
-        ...     all = {}
-        >>> @Own  # as `fusible` does, but for the list of all algorithms
-        ... def total(A):
-        ...     return weights(A)
-        >>> @total.equations
-        ... def weights(A):
-        ...     return reduce(A, "plus")
-        >>> total(from_edges([0, 1], [1, 0], [5, 9])).item()
-        14
+        >>> from semiring import LorLand, vxm
+        >>> from semiring.vectors import one_hot, scatter
+        >>> @fusible
+        ... def reached(A, source):
+        ...     found = np.zeros(A.nrows, bool)
+        ...     f = one_hot(A, source)
+        ...     while f.nnz:
+        ...         scatter(found, f, True)
+        ...         f = vxm(f, A, LorLand, mask=found, complement=True)
+        ...     return found
+        >>> reached(from_edges([0, 1, 3], [1, 2, 4]), 0).tolist()
+        [True, True, True, False, False]
     """
     return Fusible(public)
