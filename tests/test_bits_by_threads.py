@@ -10,8 +10,9 @@ import pytest
 
 import semiring
 from bench.graphs import rmat
-from formats import CSC, CSR, from_edges
+from formats import CSC, CSR, SparseVector, from_edges
 from formats.storage.compressed import turn
+from semiring import PlusTimes, mxv, vxm
 
 COUNTS = (1, 2, 4, 8)
 
@@ -93,3 +94,14 @@ def test_what_is_wrong_with_edges_is_said() -> None:
     infinite = np.where(np.arange(size) < n, np.inf, -np.inf)
     with pytest.raises(ValueError, match="must not be NaN"):
         from_edges(src, dst, infinite, shape=n, dup="sum")
+
+
+@pytest.mark.parametrize("fmt", ["csr", "csc", "coo", "ell", "sell"])
+def test_rounded_sums(fmt: str) -> None:
+    random, n = np.random.default_rng(1), 3000
+    src, dst = random.integers(0, n, (2, 1 << 17))
+    A = from_edges(src, dst, random.standard_normal(src.size), shape=n).to(fmt)
+    x = random.standard_normal(n)
+    for operand in (x, SparseVector(np.arange(0, n, 3), x[::3], n)):
+        same(lambda v=operand: [getattr(mxv(A, v, PlusTimes), "values", mxv(A, v, PlusTimes))])
+        same(lambda v=operand: [getattr(vxm(v, A, PlusTimes), "values", vxm(v, A, PlusTimes))])

@@ -13,10 +13,10 @@ from scipy.sparse import csgraph
 
 import algorithms.fused.cpu.bfs as search
 import algorithms.fused.cpu.components as weak
-import algorithms.fused.cpu.dealing as dealing
 import algorithms.fused.cpu.giant as giant
 import algorithms.fused.cpu.reach as reach
 import algorithms.fused.cpu.scc as strong
+import semiring.cpu.dealing as dealing
 from algorithms import bfs, boruvka, scc, topological_components
 from algorithms.shared.traversal import TURNED_AFTER, Direction
 from formats import CSR, Matrix, from_edges

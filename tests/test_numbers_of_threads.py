@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from algorithms import boruvka, core_number, label_propagation, triangles
-from algorithms.fused.cpu import dealing, forest
+from algorithms.fused.cpu import forest
 from algorithms.fused.cpu import label_propagation as propagation
 from algorithms.fused.cpu import triangles as counting
 from formats import CSR, from_edges
 from semiring import threads
+from semiring.cpu import dealing
 
 
 def forest_and_labels(A: CSR, **how: Any) -> list[np.ndarray]:

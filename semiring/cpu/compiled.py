@@ -41,13 +41,16 @@ def needs(A: Matrix, fmt: type[Matrix], *, matrix_first: bool) -> dict[str, int]
     along = getattr(fmt, "major", 0) == (0 if matrix_first else 1) or bool(kept)
     size = 0 if along else (A.nrows if matrix_first else A.ncols) * A.dtype.itemsize
     places = fmt.predicted_nbytes(A) // A.dtype.itemsize  # at most: a part of it are indices
-    further = min(get_threads(), most_parts(places, size // A.dtype.itemsize)) - 1
+    further = min(get_threads(), most_parts(A.dtype, places, size // A.dtype.itemsize)) - 1
     return {"rows or columns, kept": kept, "y of each further thread": further * size}
 
 
-def most_parts(places: int, extent: int) -> int:
-    """How many y's a scatter of so many places may have: making and adding them up takes less than it saves."""
-    return max(1, places // (PLACES_PER_ELEMENT_FOR_A_THREAD * max(extent, 1)))
+def most_parts(dtype: np.dtype, places: int, extent: int, rounds: bool = False) -> int:
+    """How many y's a scatter of so many places may have: making and adding them up takes less than it saves.
+
+    rounds: sums are rounded, and therefore taken in one order by any number of threads.
+    """
+    return 1 if rounds and dtype.kind == "f" else max(1, places // (PLACES_PER_ELEMENT_FOR_A_THREAD * max(extent, 1)))
 
 
 def as_plain(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> tuple[Operand, bool]:
@@ -92,7 +95,10 @@ def gather(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool, wri
 
 
 def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) -> np.ndarray:
-    """y_k ⊕= a_ik ⊗ x_i, each thread into a y of its own, added up at the end; fewer threads where entries are few."""
+    """y_k ⊕= a_ik ⊗ x_i, each thread into a y of its own, added up at the end; fewer threads where entries are few.
+
+    One thread takes sums that are rounded.
+    """
     loops, operand = prepared(A, x, semiring, matrix_first)
     x, zero = read_only(np.ascontiguousarray(operand.values)), semiring.zero(A.dtype)
     extent, parts = A.shape[1 - A.major], dict[int, np.ndarray]()
@@ -101,7 +107,8 @@ def scatter(A: Matrix, x: np.ndarray, semiring: Semiring, matrix_first: bool) ->
         y = parts[start] = np.full(extent, zero, A.dtype)
         loops.scatter(A, x, y, start, stop)
 
-    run(work, merged_pieces(loops.pieces(A, 1), most_parts(A.values.size, extent)))
+    most = most_parts(A.dtype, A.values.size, extent, not semiring.add.idempotent)
+    run(work, merged_pieces(loops.pieces(A, 1), most))
     total, *others = (parts[start] for start in sorted(parts))  # in order, for `any` takes the first
     for part in others:
         total = semiring.add(total, part)

@@ -27,7 +27,7 @@ from .explanation import (
     running_as,
     tell_crossing,
 )
-from .registry import Declined, Deferred, Implementation, Verb
+from .registry import AnyKeyword, Declined, Deferred, Implementation, Verb
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,7 +67,8 @@ class Fusible(Verb[P, R]):
 
     def __init__(self, public: Callable[P, R]) -> None:
         super().__init__(public)
-        self.keywords = {**self.__signature__.parameters, "fused": None}.keys()
+        if not isinstance(self.keywords, AnyKeyword):
+            self.keywords = {**self.__signature__.parameters, "fused": None}.keys()
         self.batch = Batch(self)
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -75,11 +76,21 @@ class Fusible(Verb[P, R]):
         fused = kwargs.pop("fused", True)
         if not isinstance(fused, bool):
             raise TypeError(f"fused must be True or False, got {fused!r}")
+        if not hasattr(self, "_equations"):
+            self._compile_loops()
+            return not fused
         if args and isinstance(args[0], Matrix):
             A, vectors = args[0], self.memory.fused[0] * args[0].nrows
             if A.place.questions(vectors, may_fail=True):
                 self._check_vectors(A, vectors)
         return not fused
+
+    def _compile_loops(self) -> None:
+        """Take the function's own loops for the equations: they are compiled where they can be."""
+        from ..fusing.program import Program
+
+        if not isinstance(self.public, Program):
+            self.public = Program(self.public, self.name)
 
     def _check_vectors(self, A: Matrix, needed: int) -> None:
         """OutOfDeviceMemory or OutOfHostMemory if so many bytes do not fit, though what is kept with A gives way."""

@@ -49,6 +49,13 @@ class Vector:
     """
 
 
+class AnyKeyword:
+    """The keywords of a user's function that takes all."""
+
+    def __ge__(self, names: object) -> bool:
+        return True
+
+
 class Verb(Generic[P, R]):
     """A public function that checks its arguments and dispatches to an implementation.
 
@@ -87,9 +94,12 @@ class Verb(Generic[P, R]):
         self.name = public.__name__
         self.public = public
         self.__signature__ = inspect.signature(public)
-        if list(self.__signature__.parameters.values())[-1].kind is inspect.Parameter.VAR_KEYWORD:
+        *_, last = (None, *self.__signature__.parameters.values())
+        takes_more = last is not None and last.kind is inspect.Parameter.VAR_KEYWORD
+        if takes_more and str(last.annotation).startswith("Unpack["):
             self._spell_out()
-        self.keywords = self.__signature__.parameters.keys()
+            takes_more = False
+        self.keywords: Any = AnyKeyword() if takes_more else self.__signature__.parameters.keys()
         self.cells: dict[tuple[type, str], Implementation] = {}
         self.needs: dict[tuple[type, str], Needs] = {}
         if not self.fuses:

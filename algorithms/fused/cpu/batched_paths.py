@@ -24,13 +24,13 @@ from semiring import MONOIDS, Semiring
 from semiring.algebra.semirings import end_of_range
 from semiring.cpu.atomics import added
 from semiring.cpu.compiler.references import interrupted
+from semiring.cpu.dealing import MIN_WORK_FOR_THREADS
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import details
 from semiring.verbs.registry import Declined
 
 from . import batched_lanes
-from .dealing import MIN_WORK_FOR_THREADS
 from .distances import planned
 from .label_correcting import by_queue
 from .near_far import (

@@ -19,6 +19,7 @@ from formats import CSR
 from formats.arrays import index_dtype
 from semiring import Semiring
 from semiring.cpu.columns import vectorizes
+from semiring.cpu.dealing import MIN_WORK_FOR_THREADS
 from semiring.cpu.kernels import compiled
 from semiring.cpu.threads import get_threads, run
 from semiring.verbs.batch import Rows
@@ -26,7 +27,6 @@ from semiring.verbs.explanation import details
 from semiring.verbs.registry import Declined
 
 from . import trees
-from .dealing import MIN_WORK_FOR_THREADS
 from .essential import edges_for
 
 LANES = 16

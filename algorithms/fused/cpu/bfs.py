@@ -29,10 +29,10 @@ from formats.storage.orientation import by_columns
 from semiring.cpu.atomics import added, lowered, prefetched
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.crew import MEMBERS, TAKEN, shared
+from semiring.cpu.dealing import crew_for, dealt
 from semiring.cpu.kernels import compiled, inlined
 from semiring.verbs.explanation import details
 
-from .dealing import crew_for, dealt
 from .words import count_bits, flagged, listed, lowest_bit, rows_with_edges
 
 LARGE_EDGES = 1 << 16

@@ -23,11 +23,11 @@ from formats import CSR
 from formats.arrays import index_dtype
 from semiring.cpu.atomics import exchanged, prefetched
 from semiring.cpu.crew import MEMBERS
+from semiring.cpu.dealing import crew_for, deal, dealt, threads_for
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
-from .dealing import crew_for, deal, dealt, threads_for
 from .giant import EDGES_AT_ONCE, find_giant
 from .words import flagged, lowest_bit, others
 

@@ -19,9 +19,8 @@ from formats.storage.orientation import compressed
 from semiring.cpu.atomics import added, exchanged, loaded
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.crew import MEMBERS, crew
+from semiring.cpu.dealing import dealt, threads_for
 from semiring.cpu.kernels import compiled
-
-from .dealing import dealt, threads_for
 
 MIN_THREADS = 3
 """Minimum of threads that share the vertices of a k: what they do to shared numbers takes twice as long."""

@@ -32,6 +32,7 @@ from formats.storage.sorting import sorted_by_rows
 from semiring import ewise_add
 from semiring.cpu.atomics import added, exchanged
 from semiring.cpu.crew import MEMBERS, crew
+from semiring.cpu.dealing import dealt, threads_for
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column, columns_of
 from semiring.cpu.rows import row_numbers
@@ -39,7 +40,6 @@ from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
 from .components import find, flatten, join, most_frequent, point_at_roots
-from .dealing import dealt, threads_for
 from .entries import Side, values_at
 from .light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, chosen_of, light_edges
 from .symmetry import find_symmetry

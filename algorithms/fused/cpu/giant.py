@@ -15,8 +15,8 @@ import numpy as np
 from formats import CSR
 from semiring.cpu.atomics import prefetched
 from semiring.cpu.crew import MEMBERS
+from semiring.cpu.dealing import dealt
 
-from .dealing import dealt
 from .words import count_bits, lowest_bit, pieces, rows_with_edges, spreads
 
 SEARCHED_SHARE = 1 / 64

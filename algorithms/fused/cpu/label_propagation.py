@@ -15,8 +15,7 @@ import numpy as np
 from algorithms.equations.label_propagation import both_directions
 from formats import CSR
 from formats.arrays import index_dtype
-
-from .dealing import deal, dealt, threads_for
+from semiring.cpu.dealing import deal, dealt, threads_for
 
 VERTICES_AT_A_TIME = 1 << 8
 """Number of vertices that a thread takes at a time."""

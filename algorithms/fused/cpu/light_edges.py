@@ -22,11 +22,11 @@ import numpy as np
 from formats.arrays import index_dtype
 from formats.preparation.weights import ordinals
 from semiring.cpu.atomics import prefetched
+from semiring.cpu.dealing import deal, dealt, threads_for
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.packed import column
 
 from .components import find
-from .dealing import deal, dealt, threads_for
 from .entries import Side
 
 MIN_MEAN_NNZ = 12

@@ -23,10 +23,9 @@ from formats.matrix.facts import Fact
 from semiring import MONOIDS, Semiring
 from semiring.algebra.semirings import end_of_range
 from semiring.cpu.crew import crew
+from semiring.cpu.dealing import MIN_NNZ_FOR_THREADS
 from semiring.cpu.threads import get_threads
 from semiring.vectors import as_bound
-
-from .dealing import MIN_NNZ_FOR_THREADS
 
 MEANS, MEANS_BY_DEGREE = 3, 12
 """Number of mean weights in Δ, where degrees are alike: at most so many, and so many over the degree.

@@ -20,8 +20,8 @@ import numpy as np
 
 from formats.arrays import index_dtype
 from semiring.cpu.atomics import added, prefetched
+from semiring.cpu.dealing import dealt
 
-from .dealing import dealt
 from .giant import EDGES_AHEAD, sweep_blocks, unite
 from .words import count_bits, follow, listed, lowest_bit, pieces
 

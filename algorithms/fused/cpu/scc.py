@@ -39,11 +39,11 @@ from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns, has_columns, known_symmetric
 from semiring.cpu.crew import MEMBERS
+from semiring.cpu.dealing import crew_for
 from semiring.cpu.kernels import compiled
 from semiring.verbs.explanation import details
 
 from .components import labels, set_labels
-from .dealing import crew_for
 from .reach import alone, ask, lead
 from .symmetry import find_symmetry
 from .words import count_bits, flagged, listed, others, rows_with_edges, spreads

@@ -18,10 +18,10 @@ import numpy as np
 
 from semiring.cpu.atomics import prefetched
 from semiring.cpu.compiler.references import operation, tools
+from semiring.cpu.dealing import deal, dealt
 from semiring.cpu.kernels import inlined
 from semiring.cpu.lanes import across
 
-from .dealing import deal, dealt
 from .words import lowest_bit
 
 SEARCHES = 64

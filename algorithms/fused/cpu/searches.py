@@ -28,13 +28,13 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns
+from semiring.cpu.dealing import MIN_WORK_FOR_THREADS
 from semiring.cpu.threads import PIECES_PER_THREAD, get_threads, run
 from semiring.verbs.batch import Rows
 from semiring.verbs.explanation import details
 
 from . import search_steps as steps
 from .bfs import fill
-from .dealing import MIN_WORK_FOR_THREADS
 from .search_rows import DIGITS, TILE, levels_of, parents_of
 from .search_steps import ACTIVE, COUNT, EDGES, FOUND, LEFT, LEVEL, TOUCHED
 

@@ -22,10 +22,10 @@ from algorithms.shared.edges import undirected_pattern
 from formats import CSR
 from formats.storage.orientation import compressed
 from semiring.cpu.atomics import added
+from semiring.cpu.dealing import deal, dealt, threads_for
 from semiring.cpu.rows import taken
 from semiring.vectors import degrees, longest_row
 
-from .dealing import deal, dealt, threads_for
 from .entries import sorted_by
 
 MARK = np.uint32(1 << 31)

@@ -10,9 +10,8 @@ import numpy as np
 from formats.arrays import index_dtype
 from semiring.cpu.atomics import added
 from semiring.cpu.compiler.references import interrupted, operation, tools
+from semiring.cpu.dealing import dealt
 from semiring.cpu.kernels import compiled
-
-from .dealing import dealt
 
 MAX_DEPTH_POWER = 0.4
 """Power of the vertices found up to which levels are few: between 1/3, of three dimensions, and 1/2, of two."""

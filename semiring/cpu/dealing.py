@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from semiring.cpu.atomics import added
-from semiring.cpu.compiler.references import interrupted, made_for
-from semiring.cpu.crew import MEMBERS, TAKEN, crew, shared
-from semiring.cpu.kernels import compiled, inlined
-from semiring.cpu.threads import get_threads
+from .atomics import added
+from .compiler.references import interrupted, made_for
+from .crew import MEMBERS, TAKEN, crew, shared
+from .kernels import compiled, inlined
+from .threads import get_threads
 
 MIN_NNZ_FOR_THREADS = 1 << 20
 """Minimum of entries of a matrix for several threads to be faster than one."""

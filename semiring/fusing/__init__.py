@@ -1,0 +1,1 @@
+"""The compiler of equations: loops of a user's function of verbs become one compiled loop with the same bits."""

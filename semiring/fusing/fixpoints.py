@@ -1,0 +1,413 @@
+"""Monotone fixpoints among the loops of programs, recognised by their form, and relaxed in any order.
+
+    while f:  t = f A    f' = t⟨t ⊕ d ≠ d⟩    d = d ⊕ f'            the least d ⊒ d₀ with d = d ⊕ d A
+
+Where ⊕ selects, ⊗ distributes and no path gains by length, whatever order the improvements are made in ends at the
+same d, to the last bit. So the loop's rounds need not be those that are written. Names, the order of statements and the
+test of the loop do not matter; what the statements compute of the values before a round does.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from formats import Matrix, SparseVector
+from formats.arrays import index_dtype
+
+from .. import vectors
+from ..algebra.ops import BinaryOp
+from ..algebra.predicates import better, find_comparison, no_worse
+from ..algebra.semirings import LorLand, Semiring, find_combiner, find_semiring
+from ..kernels.interrupts import interruptible
+from ..verbs import verbs
+from ..verbs.operands import typed_matrix
+
+SCHEDULES = "algorithms.fused.cpu.schedules"
+"""The module whose `relaxed` runs such loops, which is imported when the first of them runs."""
+
+PARAMETERS: dict[Any, tuple[str, ...]] = {
+    verbs.vxm: ("x", "A", "semiring"),
+    verbs.mxv: ("A", "x", "semiring"),
+    verbs.select: ("u", "predicate", "other"),
+    verbs.ewise_add: ("u", "v", "op"),
+}
+"""The parameters of verbs that may be passed by name."""
+
+Term = tuple[Any, ...]
+"""What a statement computes: ("start", name), ("product", f, A, s), ("better", t, d, s), ("sum", d, t, s)."""
+
+
+@dataclass(frozen=True)
+class Fixpoint:
+    """A loop that is a fixpoint: the names of its distances, its frontier, its matrix and its semiring.
+
+    in_place: the distances are written where they are.  bound: the expression of the number of rounds, if there is one.
+    limit: that of the distance up to which vertices are reached.
+    """
+
+    distances: str
+    frontier: str
+    matrix: str
+    semiring: Semiring
+    matrix_first: bool
+    in_place: bool
+    bound: ast.expr | None
+    limit: str = ""
+
+    @property
+    def told(self) -> str:
+        return f"compiled: a fixpoint of {self.semiring.name} in {self.distances}, relaxed in any order"
+
+    def run(self, values: dict[str, Any]) -> dict[str, Any] | None:
+        """The values of names after the loop; None if its vectors are not those of a fixpoint's start."""
+        d, f = values.get(self.distances), values.get(self.frontier)
+        A = evaluated(ast.parse(self.matrix, mode="eval").body, values)
+        s = self.semiring
+        if not isinstance(f, SparseVector) or not isinstance(d, np.ndarray) or not isinstance(A, Matrix):
+            return None
+        if A.nrows != A.ncols or d.shape != (A.nrows,) or f.size != d.size or d.dtype not in s.dtypes:
+            return None
+        if d.dtype != f.dtype or np.result_type(A.dtype, d.dtype) != d.dtype:
+            return None
+        if self.bound is not None and not evaluated(self.bound, values) >= A.nrows:
+            return None
+        if self.in_place and not d.flags.writeable or (d.take(f.indices) != f.values).any():
+            return None
+        A = typed_matrix(A.T if self.matrix_first else A, s, d.dtype)
+        relaxed: Callable[..., Any] = import_module(SCHEDULES).relaxed
+        limit = s.zero(d.dtype)
+        if self.limit:
+            given = values.get(self.limit)
+            if type(given) not in (int, float, d.dtype.type) or d.dtype.type(given) != given or given != given:
+                return None
+            limit = d.dtype.type(given)
+        found = interruptible(lambda: relaxed(A, d, f.indices, s, limit))
+        if found is None:
+            return None
+        if self.in_place:
+            np.copyto(d, found)
+            found = d
+        empty = SparseVector.trusted(np.empty(0, index_dtype(f.size)), np.empty(0, f.dtype), f.size)
+        return {self.distances: found, self.frontier: empty, "exit": None}
+
+
+@dataclass(frozen=True)
+class LevelSearch:
+    """A loop that is a breadth-first search: the names of its frontier, visited vertices, levels and counter.
+
+    ahead: vertices are marked as they are found; else as they are searched from.  late: by how many rounds the counter
+    is ahead of the level that it gives.
+    """
+
+    frontier: str
+    visited: str
+    matrix: str
+    matrix_first: bool
+    ahead: bool
+    levels: str = ""
+    counter: str = ""
+    late: int = 0
+
+    @property
+    def told(self) -> str:
+        return f"compiled: a breadth-first search, with {self.visited} for what is visited"
+
+    def run(self, values: dict[str, Any]) -> dict[str, Any] | None:
+        """The values of names after the loop; None if its vectors are not those of a search's start."""
+        f, visited = values.get(self.frontier), values.get(self.visited)
+        A, level = evaluated(ast.parse(self.matrix, mode="eval").body, values), values.get(self.levels)
+        if not isinstance(A, Matrix) or A.nrows != A.ncols or not isinstance(f, SparseVector) or f.nnz != 1:
+            return None
+        if not is_vector(visited, A.nrows, "b") or f.dtype != np.bool_ or f.size != A.nrows or not f.values[0]:
+            return None
+        source, first = int(f.indices[0]), values.get(self.counter, 0)
+        if visited[source] != self.ahead or type(first) is not int:
+            return None
+        if self.levels and (not is_vector(level, A.nrows, "i") or np.may_share_memory(level, visited)):
+            return None
+        A = A.T if self.matrix_first else A
+        outside = visited.copy()
+        outside[source] = False
+        searched: Callable[..., Any] = import_module(SCHEDULES).searched
+        found = searched(A, source, outside)
+        if found is None:
+            return None
+        reached = found >= self.ahead
+        visited |= reached
+        if self.levels:
+            np.add(found, first + self.late, out=level, where=reached, casting="unsafe")
+        empty = SparseVector.trusted(np.empty(0, f.indices.dtype), np.empty(0, bool), f.size)
+        rounds = {self.counter: first + int(found.max()) + 1} if self.counter else {}
+        return {self.frontier: empty, "exit": None, **rounds}
+
+
+def is_vector(x: Any, size: int, kind: str) -> bool:
+    """True for an array of one dimension, of that size and kind of dtype, that may be written."""
+    return isinstance(x, np.ndarray) and x.shape == (size,) and x.dtype.kind == kind and x.flags.writeable
+
+
+def evaluated(node: ast.expr, values: dict[str, Any]) -> Any:
+    """The value of a name, or of an attribute of one, before the loop."""
+    if isinstance(node, ast.Name):
+        return values.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return getattr(evaluated(node.value, values), node.attr, None)
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def recognised(
+    loop: ast.stmt, values: dict[str, Any], assigned: set[str], wanted: set[str]
+) -> Fixpoint | LevelSearch | None:
+    """The fixpoint or the search that a loop is; None for another loop."""
+    try:
+        return Reader(values, assigned).read(loop, wanted)
+    except Other:
+        return None
+
+
+def names_of(text: str) -> set[str]:
+    """The names in an expression."""
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+
+
+class Other(Exception):
+    """The loop is no fixpoint."""
+
+
+class Reader:
+    """Reads what one round computes of the values before it."""
+
+    def __init__(self, values: dict[str, Any], assigned: set[str]) -> None:
+        self.values, self.assigned = values, assigned
+        self.terms: dict[str, Term] = {}
+        self.changed: set[str] = set()
+        self.tests: list[str] = []
+
+    def read(self, loop: Any, wanted: set[str]) -> Fixpoint | LevelSearch:
+        """The fixpoint or search of a loop; Other if it is none."""
+        body, bound = list(loop.body), None
+        if loop.orelse:
+            raise Other
+        if isinstance(loop, ast.While):
+            if not (isinstance(loop.test, ast.Constant) and loop.test.value is True):
+                self.tests.append(self.tested(loop.test))
+        elif isinstance(loop.iter, ast.Call) and self.known(loop.iter.func) is range and len(loop.iter.args) == 1:
+            bound = loop.iter.args[0]
+            if not isinstance(loop.target, ast.Name) or loop.target.id in wanted:
+                raise Other
+        else:
+            raise Other
+        for statement in body:
+            self.statement(statement)
+        if len(set(self.tests)) != 1:
+            raise Other
+        [frontier] = set(self.tests)
+        if self.terms.get(frontier, ("start",))[0] == "unvisited" and bound is None:
+            return self.level_search(frontier, wanted)
+        return self.fixpoint(frontier, wanted, bound)
+
+    def level_search(self, frontier: str, wanted: set[str]) -> LevelSearch:
+        """Look whether the round is that of a search by levels."""
+        step = self.terms[frontier]
+        _, f, mask, A, matrix_first = step
+        match mask:
+            case ("marked", ("start", visited), ("start", name)) if name == frontier:
+                ahead = False
+            case ("start", visited):
+                ahead = True
+            case _:
+                raise Other
+        put = step if ahead else f
+        if f != ("start", frontier) or self.terms.get(visited) != ("marked", ("start", visited), put):
+            raise Other
+        levels = counter = ""
+        late = 0
+        for name, term in self.terms.items():
+            match term:
+                case ("put", ("start", own), where, ("start" | "next", count) as at) if own == name and where == put:
+                    if levels or (counter and counter != count):
+                        raise Other
+                    levels, counter, late = name, count, (at[0] == "next") - ahead
+                case ("next", own) if own == name and counter in ("", name):
+                    counter = name
+                case _ if name not in (frontier, visited):
+                    raise Other
+        if counter and self.terms.get(counter) != ("next", counter):
+            raise Other
+        if {visited, levels, counter, frontier} & names_of(A):
+            raise Other
+        return LevelSearch(frontier, visited, A, matrix_first, ahead, levels, counter, late)
+
+    def fixpoint(self, frontier: str, wanted: set[str], bound: ast.expr | None) -> Fixpoint:
+        """Look whether the round is that of a fixpoint."""
+        match self.terms.get(frontier):
+            case ("better", ("product", ("start", f), A, s, matrix_first) as t, ("start", d), own):
+                limit = ""
+            case ("within", ("better", ("product", ("start", f), A, s, matrix_first), ("start", d), own) as t, limit):
+                t = self.terms[frontier]
+            case _:
+                raise Other
+        new = self.terms[frontier]
+        sums = [("sum", ("start", d), term, s.add) for term in (new, t)]
+        if f != frontier or own != s or self.terms.get(d) not in sums or {f, d} & names_of(A):
+            raise Other
+        others = {name for name in self.assigned if name not in (d, frontier)}
+        if others & wanted or any(("start", name) in spread(self.terms.values()) for name in others):
+            raise Other
+        return Fixpoint(d, frontier, A, s, matrix_first, d in self.changed, bound, limit)
+
+    def known(self, node: ast.expr) -> Any:
+        """What a name that the loop does not assign stands for."""
+        if isinstance(node, ast.Name) and node.id in self.assigned:
+            raise Other
+        if isinstance(node, ast.Call):
+            function, arguments = self.known(node.func), [self.known(argument) for argument in node.args]
+            if function is not better or node.keywords:
+                raise Other
+            return better(*arguments)
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Constant):
+            raise Other
+        return evaluated(node, self.values)
+
+    def tested(self, node: ast.expr) -> str:
+        """The vector that a condition says is not empty."""
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.empty(operand)
+            case ast.Attribute(value=ast.Name(id=name), attr="nnz"):
+                return name
+            case ast.Compare(left=left, ops=[ast.Gt() | ast.NotEq()], comparators=[ast.Constant(value=0)]):
+                return self.tested(left)
+            case ast.Call(func=func, args=[ast.Name(id=name)], keywords=[]) if self.known(func) is vectors.nvals:
+                return name
+        raise Other
+
+    def empty(self, node: ast.expr) -> str:
+        """The vector that a condition says is empty."""
+        match node:
+            case ast.Call(func=func, args=[ast.Name(id=name)], keywords=[]) if self.known(func) is vectors.is_empty:
+                return name
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.tested(operand)
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=0)]):
+                return self.tested(left)
+        raise Other
+
+    def statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self.terms[name] = self.term(value)
+            case ast.Expr(value=ast.Call() as call):
+                self.term(call)
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Constant(value=1)):
+                if name in self.terms:
+                    raise Other
+                self.terms[name] = ("next", name)
+            case ast.If(test=test, body=[ast.Break()], orelse=[]):
+                name = self.empty(test)
+                if self.terms.get(name, ("start",))[0] not in ("start", "better", "within", "unvisited"):
+                    raise Other
+                self.tests.append(name)
+            case _:
+                raise Other
+
+    def term(self, node: ast.expr) -> Term:
+        """What an expression computes."""
+        if isinstance(node, ast.Name):
+            if node.id not in self.assigned and node.id not in self.values:
+                raise Other
+            return self.terms.get(node.id, ("start", node.id))
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+            raise Other
+        function, keywords = self.known(node.func), {each.arg: each.value for each in node.keywords}
+        out = keywords.pop("out", None)
+        if function is vectors.scatter and not keywords and out is None:
+            return self.scattered(*node.args)
+        mask = keywords.pop("mask", None)
+        complement = keywords.pop("complement", None)
+        if not keywords.keys() <= {*PARAMETERS.get(function, ())} or (
+            out is not None and function is not verbs.ewise_add
+        ):
+            raise Other
+        if mask is not None:
+            if not isinstance(complement, ast.Constant) or complement.value is not True:
+                raise Other
+            return self.unvisited(function, [*node.args, *keywords.values()], mask)
+        try:
+            own = PARAMETERS.get(function, ())[len(node.args) :]
+            return self.of_call(function, [*node.args, *(keywords.pop(name) for name in own)], out)
+        except (TypeError, ValueError, KeyError):
+            raise Other from None
+
+    def scattered(self, *args: ast.expr) -> Term:
+        """What a vector becomes where another has entries."""
+        if len(args) != 3 or not isinstance(args[0], ast.Name):
+            raise Other
+        name, at = args[0].id, self.term(args[1])
+        true = isinstance(args[2], ast.Constant) and args[2].value is True
+        if name in self.terms or not (true or isinstance(args[2], ast.Name)):
+            raise Other
+        self.terms[name] = ("marked", ("start", name), at) if true else ("put", ("start", name), at, self.term(args[2]))
+        self.changed.add(name)
+        return self.terms[name]
+
+    def unvisited(self, function: Any, args: list[ast.expr], mask: ast.expr) -> Term:
+        """A step of a search: what a product finds where it has not been."""
+        if function not in (verbs.vxm, verbs.mxv) or len(args) != 3 or not isinstance(mask, ast.Name):
+            raise Other
+        x, A, s = args if function is verbs.vxm else (args[1], args[0], args[2])
+        if find_semiring(self.known(s)) != LorLand:
+            raise Other
+        visited = self.terms.get(mask.id, ("start", mask.id))
+        return "unvisited", self.term(x), visited, ast.unparse(A), function is verbs.mxv
+
+    def of_call(self, function: Any, args: list[ast.expr], out: ast.expr | None) -> Term:
+        """What a call of a verb computes."""
+        if function is verbs.vxm:
+            x, A, s = args
+            return "product", self.term(x), ast.unparse(A), find_semiring(self.known(s)), False
+        if function is verbs.mxv:
+            A, x, s = args
+            return "product", self.term(x), ast.unparse(A), find_semiring(self.known(s)), True
+        if function is verbs.select:
+            t, predicate, d = args
+            found = self.term(t)
+            if found[0] == "better":
+                if find_comparison(self.known(predicate)) != no_worse(found[3]) or not isinstance(d, ast.Name):
+                    raise Other
+                self.known(d)
+                return "within", found, d.id
+            if found[0] != "product":
+                raise Other
+            s, compare = found[3], find_comparison(self.known(predicate))
+            if not isinstance(compare, BinaryOp) or compare != better(s):
+                raise Other
+            return "better", found, self.term(d), s
+        if function is not verbs.ewise_add:
+            raise Other
+        d, t, s = args
+        both = self.term(d), self.term(t)
+        if both[0][0] != "start":
+            d, t, both = t, d, both[::-1]
+        sums = "sum", *both, find_combiner(self.known(s), "add")
+        if out is not None:
+            if not isinstance(out, ast.Name) or not isinstance(d, ast.Name) or out.id != d.id:
+                raise Other
+            self.terms[out.id] = sums
+            self.changed.add(out.id)
+            self.assigned = self.assigned | {out.id}
+        return sums
+
+
+def spread(terms: Any) -> list[Term]:
+    """All terms, and those that they are made of."""
+    inner = [term for term in terms if isinstance(term, tuple)]
+    return inner + [each for term in inner for each in spread(term)]

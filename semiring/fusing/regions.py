@@ -1,0 +1,384 @@
+"""A loop of a program at run time: what it reads is looked at, and the loop runs compiled, or not at all.
+
+What a loop changes is copied before, and written back once the compiled function has come to its end. So where it
+cannot go on, the loop runs as written from where it began.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from contextlib import suppress
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from formats import CSC, CSR, DTYPES, Matrix, SparseVector
+from formats.arrays import index_dtype, is_array
+from formats.storage.orientation import compressed
+
+from .. import vectors
+from ..cpu.compiler.references import interrupted
+from ..cpu.crew import crew
+from ..cpu.kernels import compiled
+from ..cpu.threads import MIN_ENTRIES_FOR_THREADS, get_threads
+from ..kernels.interrupts import interruptible
+from ..verbs.operands import typed_matrix
+from .fixpoints import Fixpoint, recognised
+from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, Translator, assigned_in
+from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Unfit
+
+CAPACITY = "capacity of vectors"
+MAX_ATTEMPTS = 24
+"""How often a loop is translated anew as its types are found."""
+REFUSED = "is refused by the compiler"
+"""The beginning of the reason where there is no better one."""
+MAX_LINES = 300
+"""Lines of a compiled function: a longer one takes many seconds to compile."""
+MAX_REFUSED = 3
+"""Rounds of a loop in one call after which it is not tried again."""
+SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
+
+
+def exits_of(loop: ast.AST) -> list[ast.stmt]:
+    """The statements by which a loop leaves the function."""
+    return [node for node in ast.walk(loop) if isinstance(node, ast.Return | ast.Raise)]
+
+
+class Compiled:
+    """A loop for arguments of certain types: the compiled function, and what it takes and gives."""
+
+    def __init__(self, translator: Translator, text: str, exits: list[ast.stmt]) -> None:
+        self.text, self.plan, self.wanted = text, translator.plan, translator.wanted
+        self.parameters, self.inputs = list(translator.parameters.values()), translator.inputs
+        self.names = list(translator.parameters)
+        self.assumptions, self.told = translator.assumptions, translator.told
+        self.results = list(enumerate(dtype for _, dtype in translator.results()))
+        self.parting = translator.plan.changed & translator.rebound
+        self.exits = [exits.index(node) for node in translator.exits]
+        scope = {**SCALARS, **translator.namespace, "uintp": np.uintp, "interrupted": interrupted, "sqrt": np.sqrt}
+        scope |= {"INF": np.inf, "INT64_MIN": np.int64(-(2**63)), "__name__": __name__}
+        exec(compile(text, "<program>", "exec"), scope)
+        self.kernel = compiled(scope["program"])
+
+    def holds(self) -> bool:
+        """True if what was found in functions' scopes is still there."""
+        return all(scope.get(name) is value for scope, name, value in self.assumptions)
+
+
+class Region:
+    """A loop of a user's function.  read: the names that the function reads outside."""
+
+    def __init__(self, function: FunctionType, loop: Any, read: set[str]) -> None:
+        self.function, self.loop, self.read = function, loop, read
+        self.assigned = assigned_in([loop])
+        self.exits = exits_of(loop)
+        self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
+        self.known: dict[Any, Compiled | Unfit] = {}
+        self.fixpoints: dict[Any, Fixpoint | None] = {}
+        self.refused = 0
+        self.told = ""
+        self.lines = f"lines {loop.lineno}-{loop.end_lineno}"
+
+    def __call__(self, local: dict[str, Any]) -> dict[str, Any] | None:
+        """What the loop gives its names, and which exit it takes; None if the loop must run as written."""
+        if self.refused > MAX_REFUSED:
+            return None
+        values = self.values(local)
+        key, inputs = described(values)
+        if key not in self.fixpoints:
+            self.fixpoints[key] = recognised(self.loop, values, self.assigned, self.read)
+        fixpoint = self.fixpoints[key]
+        if fixpoint is not None and (answer := fixpoint.run(values)) is not None:
+            self.told = fixpoint.told
+            return answer
+        found = self.known.get(key)
+        if found is None or (isinstance(found, Compiled) and not found.holds()):
+            found = self.known[key] = self.compiled(inputs)
+        if isinstance(found, Compiled):
+            try:
+                answer = Frame(found, values).run()
+            except Exception as error:
+                found = self.known[key] = refused(error)
+        if isinstance(found, Unfit):
+            return self.refuse(f"it {found}")
+        if answer is None:
+            return self.refuse("compiled it ended early, at what is an error as written, or what only NumPy does")
+        self.refused = 0
+        self.told = "compiled: " + (", ".join(found.told) or "element by element")
+        return answer
+
+    def refuse(self, why: str) -> None:
+        """Tell why the loop runs as written."""
+        self.refused += 1
+        self.told = f"runs as written: {why}"
+
+    def values(self, local: dict[str, Any]) -> dict[str, Any]:
+        """What the names of the loop stand for now."""
+        found = {}
+        function = self.function
+        free = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        for name in self.loads:
+            if name in local:
+                found[name] = local[name]
+            elif name in free:
+                with suppress(ValueError):  # it has no value yet
+                    found[name] = free[name].cell_contents
+            elif name not in function.__code__.co_varnames and name not in self.assigned:
+                for scope in (function.__globals__, vars(builtins)):
+                    if name in scope:
+                        found[name] = scope[name]
+                        break
+        return found
+
+    def compiled(self, inputs: dict[str, Any]) -> Compiled | Unfit:
+        """The loop for inputs of these types, or why there is none."""
+        plan, before = Plan(), ""
+        try:
+            for _ in range(MAX_ATTEMPTS):
+                changed = {name for name in plan.changed if name in inputs}
+                t = Translator(self.loop, inputs, self.assigned | changed, self.read | changed, plan)
+                try:
+                    text = t.translate()
+                except Restart:
+                    continue
+                if text.count("\n") > MAX_LINES:
+                    raise Unfit(f"is long: compiled it would have {text.count(chr(10))} lines")
+                if text == before:
+                    return Compiled(t, text, self.exits)
+                before = text
+            raise Unfit("has variables whose types cannot be found")
+        except Unfit as error:
+            line = getattr(error, "line", None)
+            return Unfit(f"{error}" if line is None else f"{error} (line {line})")
+        except Exception as error:
+            return refused(error)
+
+
+def refused(error: Exception) -> Unfit:
+    """Why a loop runs as written that the compiler should have taken, or should have refused with a reason."""
+    return Unfit(f"{REFUSED}: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
+
+
+def described(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """(what a compiled loop depends on, what each name means to the translator)."""
+    inputs: dict[str, Any] = {}
+    key: list[Any] = []
+    capacity = 1
+    for name, value in values.items():
+        if type(value) in WEAK:
+            inputs[name] = Number(WEAK[type(value)], "", True)
+            key.append((name, type(value)))
+        elif isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype in DTYPES:
+            inputs[name] = Dense(value.dtype, "", "")
+            key.append((name, "dense", value.dtype))
+            capacity = max(capacity, value.size)
+        elif isinstance(value, SparseVector) and isinstance(value.values, np.ndarray):
+            inputs[name] = Sparse(value.dtype, "", "", "", "", True)
+            key.append((name, "sparse", value.dtype))
+            capacity = max(capacity, value.size)
+        elif isinstance(value, Matrix) and value.place.on_host and not value.in_parts and not value.streams:
+            inputs[name] = MatrixValue(
+                name, value.dtype, (f"r_{name}_0", f"r_{name}_1"), False, isinstance(value, CSR | CSC)
+            )
+            key.append((name, type(value), value.dtype))
+            capacity = max(capacity, *value.shape)
+        elif isinstance(value, np.generic) and value.dtype in DTYPES:
+            inputs[name] = Number(value.dtype, "", False)
+            key.append((name, value.dtype))
+        else:
+            token = token_of(value)
+            inputs[name] = Constant(value)
+            key.append((name, token))
+    dtype = index_dtype(capacity)
+    inputs[CAPACITY] = Constant(dtype)
+    return (tuple(key), dtype), inputs
+
+
+def token_of(value: Any) -> Any:
+    """Something that is equal for objects of which a program is compiled alike."""
+    if isinstance(value, FunctionType):
+        cells = tuple(token_of(cell.cell_contents) for cell in value.__closure__ or ())
+        return value.__code__, id(value.__globals__), cells
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), id(value)
+    return type(value), value
+
+
+class Frame:
+    """One run of a compiled loop."""
+
+    def __init__(self, compiled: Compiled, values: dict[str, Any]) -> None:
+        self.compiled, self.now = compiled, values
+        sizes = [x.size for x in values.values() if isinstance(x, SparseVector) or (is_array(x) and x.ndim == 1)]
+        extents = [extent for x in values.values() if isinstance(x, Matrix) for extent in x.shape]
+        self.most = max([1, *sizes, *extents])
+        self.index = compiled.inputs[CAPACITY].value
+
+    def run(self) -> dict[str, Any] | None:
+        """The values of names after the loop; None if it must run as written."""
+        changed = [self.now[name] for name in self.compiled.plan.changed if name in self.now]
+        if self.shared(changed):
+            return None
+        try:
+            arguments = [getattr(self, told[0].replace(" ", "_"))(*told[1:]) for told in self.compiled.parameters]
+        except OverflowError:  # a Python number that 64 bits do not hold
+            return None
+        code = interruptible(lambda: self.called(arguments))
+        if code == RUN_AS_WRITTEN:
+            return None
+        named = dict(zip(self.compiled.names, arguments, strict=True))
+        numbers = (named["floats" if dtype.kind == "f" else "integers"][k] for k, dtype in self.compiled.results)
+        found = self.results(named, numbers)
+        found["exit"] = self.compiled.exits[code - FIRST_EXIT] if code >= FIRST_EXIT else None
+        return found
+
+    def called(self, arguments: list[Any]) -> Any:
+        """What the compiled function gives, with a crew for products of dense vectors that are worth one."""
+        if "gate" not in self.compiled.names:
+            return self.compiled.kernel(*arguments)
+        entries = max((x.nnz for x in self.now.values() if isinstance(x, Matrix)), default=0)
+        with crew(get_threads() if entries >= MIN_ENTRIES_FOR_THREADS else 1) as gate:
+            arguments[self.compiled.names.index("gate")] = gate
+            return self.compiled.kernel(*arguments)
+
+    def shared(self, changed: list[Any]) -> bool:
+        """True if a vector that the loop writes shares memory with another that it reads, or may not be written."""
+        arrays = [x for x in self.now.values() if isinstance(x, np.ndarray)]
+        for x in changed:
+            if isinstance(x, np.ndarray):
+                others = (y for y in arrays if y is not x)
+                if not x.flags.writeable or any(np.may_share_memory(x, y) for y in others):
+                    return True
+            if sum(x is y for y in self.now.values()) > 1:
+                return True
+        return False
+
+    def results(self, arguments: dict[str, Any], numbers: Any) -> dict[str, Any]:
+        """The values of names, in the order in which the compiled function gives what describes them."""
+        found: dict[str, Any] = {}
+        plan = self.compiled.plan
+        for name in self.compiled.wanted:
+            type_ = plan.types[name]
+            is_set = name in self.compiled.inputs or bool(next(numbers))
+            first, size = next(numbers), next(numbers) if type_.kind == "sparse" else None
+            parted, count = (next(numbers), next(numbers)) if name in self.compiled.parting else (0, 0)
+            if not is_set:
+                continue
+            if type_.kind == "number":
+                found[name] = type_.dtype.type(first)
+                found[name] = found[name].item() if type_.weak else found[name]
+                continue
+            found[name] = self.vector(arguments, f"v_{name}", type_, int(first), size)
+            if parted:  # the name stands for another vector than the one that was changed
+                size = self.now[name].size
+                count = size if type_.kind == "dense" else int(count)
+                self.back(name, self.vector(arguments, f"o_{name}", type_, count, size))
+            elif name in plan.changed and name in self.now:
+                found[name] = self.back(name, found[name])
+        return found
+
+    def vector(self, arguments: dict[str, Any], name: str, type_: Type, count: int, size: Any) -> Any:
+        """The vector in a variable's place."""
+        if type_.kind == "dense":
+            x = arguments[f"{name}_a"][:count]
+            return x if x.size == self.most else x.copy()
+        indices, values = (arguments[f"{name}_{part}"][:count] for part in "iv")
+        order = slice(None) if type_.ordered else np.argsort(indices, kind="stable")
+        return SparseVector.trusted(indices[order].astype(index_dtype(int(size))), values[order].copy(), int(size))
+
+    def back(self, name: str, value: Any) -> Any:
+        """The vector that a name stood for before the loop, which gets the elements that the loop wrote to it."""
+        old = self.now[name]
+        if isinstance(old, SparseVector):
+            old.overwrite(value)
+        else:
+            np.copyto(old, value)
+        return old
+
+    # What the compiled function takes, by the words of the translator
+
+    def number(self, name: str) -> Any:
+        value, type_ = self.now[name], self.compiled.inputs[name]
+        return type_.dtype.type(value)
+
+    def array(self, name: str | None, dtype: np.dtype) -> np.ndarray:
+        room = np.empty(self.most, dtype)
+        if name is not None:
+            room[: self.now[name].size] = self.now[name]
+        return room
+
+    def size(self, name: str) -> np.int64:
+        return np.int64(self.now[name].size)
+
+    extent = size
+
+    def count(self, name: str) -> np.int64:
+        return np.int64(self.now[name].nnz)
+
+    def indices(self, name: str | None) -> np.ndarray:
+        room = np.empty(self.most + 1, self.index)
+        if name is not None:
+            room[: self.now[name].nnz] = self.now[name].indices
+        return room
+
+    def values(self, name: str | None, dtype: np.dtype) -> np.ndarray:
+        room = np.empty(self.most + 1, dtype)
+        if name is not None:
+            room[: self.now[name].nnz] = self.now[name].values
+        return room
+
+    def given(self, name: str) -> np.ndarray:
+        return np.ascontiguousarray(self.now[name])
+
+    def given_indices(self, name: str) -> np.ndarray:
+        return np.ascontiguousarray(self.now[name].indices, self.index)
+
+    def given_values(self, name: str) -> np.ndarray:
+        return np.ascontiguousarray(self.now[name].values)
+
+    def scratch(self, dtype: np.dtype, fill: Any) -> np.ndarray:
+        return np.empty(self.most, dtype) if fill is None else np.full(self.most, fill, dtype)
+
+    def found(self, floats: bool) -> np.ndarray:
+        return np.zeros(len(self.compiled.results), np.float64 if floats else np.int64)
+
+    def gate(self) -> None:
+        """The crew's gate takes this place."""
+
+    def exact(self) -> np.ndarray:
+        return np.ones(1, bool)
+
+    def levels(self) -> np.ndarray:
+        return np.zeros(3 * 64, np.int64)
+
+    def sums(self, dtype: np.dtype) -> np.ndarray:
+        return np.zeros(64, dtype)
+
+    def flags(self) -> np.ndarray:
+        return np.zeros(self.most, bool)
+
+    def words(self) -> np.ndarray:
+        return np.zeros(-(-self.most // 64), np.uint64)
+
+    def capacity(self) -> np.int64:
+        return np.int64(self.most)
+
+    def nnz(self, name: str) -> np.int64:
+        return np.int64(self.now[name].nnz)
+
+    def reach(self, name: str, axis: int) -> np.int64:
+        return np.int64(self.now[name].shape[axis])
+
+    def degrees(self, name: str, transposed: bool) -> np.ndarray:
+        A = self.now[name]
+        return np.ascontiguousarray(vectors.degrees(A.T if transposed else A), np.int64)
+
+    def matrix(self, name: str, by_rows: bool, dtype: np.dtype, semiring: Any) -> tuple[np.ndarray, ...]:
+        A = self.now[name]
+        A = A if semiring is None else typed_matrix(A, semiring, dtype)
+        lines: Any = compressed(A, 0 if by_rows else 1)
+        return lines.indptr, lines.indices, lines.values
