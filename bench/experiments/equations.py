@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 ROW_SECONDS = 2.0
 """Seconds of the timed calls of each contender of a row, of which there is at least one."""
 SLOW_SECONDS = 10.0
-"""What takes longer when it is verified is not called again: that call counts."""
+"""Seconds of a verified call after which there is no other: that one counts."""
 SOURCES = 8
 """Sources of betweenness."""
 HOPS, TRUSS, ALPHA, FORBIDDEN = 12, 5, 1e-4, 4
