@@ -55,7 +55,7 @@ class Compiled:
         self.names = list(translator.parameters)
         self.assumptions, self.told = translator.assumptions, translator.told
         self.results = list(enumerate(dtype for _, dtype in translator.results()))
-        self.parting = translator.plan.changed & translator.rebound
+        self.given = {name for name in translator.inputs if translator.is_given(name)}
         self.exits = [exits.index(node) for node in translator.exits]
         scope = {**SCALARS, **translator.namespace, "uintp": np.uintp, "interrupted": interrupted, "sqrt": np.sqrt}
         scope |= {"INF": np.inf, "INT64_MIN": np.int64(-(2**63)), "__name__": __name__}
@@ -265,20 +265,22 @@ class Frame:
             type_ = plan.types[name]
             is_set = name in self.compiled.inputs or bool(next(numbers))
             first, size = next(numbers), next(numbers) if type_.kind == "sparse" else None
-            parted, count = (next(numbers), next(numbers)) if name in self.compiled.parting else (0, 0)
+            is_given = name in self.compiled.given
+            renamed, count = (next(numbers), next(numbers)) if is_given else (0, 0)
             if not is_set:
                 continue
             if type_.kind == "number":
                 found[name] = type_.dtype.type(first)
                 found[name] = found[name].item() if type_.weak else found[name]
                 continue
-            found[name] = self.vector(arguments, f"v_{name}", type_, int(first), size)
-            if parted:  # the name stands for another vector than the one that was changed
-                size = self.now[name].size
-                count = size if type_.kind == "dense" else int(count)
-                self.back(name, self.vector(arguments, f"o_{name}", type_, count, size))
-            elif name in plan.changed and name in self.now:
-                found[name] = self.back(name, found[name])
+            is_changed = name in plan.changed and name in self.now
+            if renamed or not (is_given or is_changed):
+                found[name] = self.vector(arguments, f"v_{name}", type_, int(first), size)
+            if is_changed and renamed:
+                old = self.now[name].size
+                self.back(name, self.vector(arguments, f"o_{name}", type_, old if size is None else int(count), old))
+            elif is_changed:
+                self.back(name, self.vector(arguments, f"v_{name}", type_, int(first), size))
         return found
 
     def vector(self, arguments: dict[str, Any], name: str, type_: Type, count: int, size: Any) -> Any:
@@ -290,14 +292,13 @@ class Frame:
         order = slice(None) if type_.ordered else np.argsort(indices, kind="stable")
         return SparseVector.trusted(indices[order].astype(index_dtype(int(size))), values[order].copy(), int(size))
 
-    def back(self, name: str, value: Any) -> Any:
-        """The vector that a name stood for before the loop, which gets the elements that the loop wrote to it."""
+    def back(self, name: str, value: Any) -> None:
+        """Give the vector that a name stood for before the loop the elements that the loop wrote to it."""
         old = self.now[name]
         if isinstance(old, SparseVector):
             old.overwrite(value)
         else:
             np.copyto(old, value)
-        return old
 
     # What the compiled function takes, by the words of the translator
 

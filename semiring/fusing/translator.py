@@ -76,7 +76,7 @@ class Translator:
     def __init__(self, loop: ast.stmt, inputs: dict[str, Any], assigned: set[str], wanted: set[str], plan: Plan):
         self.loop, self.inputs, self.assigned, self.plan = loop, inputs, assigned, plan
         self.rebound = rebound_in([loop])
-        self.wanted = sorted(wanted & assigned)
+        self.wanted, self.read = sorted(wanted & assigned), wanted
         self.lines: list[str] = []
         self.indent = 1
         self.namespace: dict[str, Any] = {}
@@ -119,8 +119,9 @@ class Translator:
         for name in self.wanted:
             if self.plan.types.get(name) and name not in self.inputs:
                 self.emit(f"s_{name} = int64(0)")
-            if name in self.plan.changed and name in self.rebound:
-                self.emit(f"o_{name}, o_{name}_n = int64(0), int64(0)")
+        for name in self.inputs:
+            if self.is_given(name):
+                self.emit(f"n_{name}, o_{name}_n = int64(0), int64(0)")
         return apart("\n".join([f"def program({', '.join(self.parameters)}):", *self.lines, *body, ""]))
 
     def emit(self, line: str) -> None:
@@ -175,8 +176,8 @@ class Translator:
             yield (f"v_{name}", type_.dtype) if type_.kind == "number" else (f"v_{name}_n", INT64)
             if type_.kind == "sparse":
                 yield f"v_{name}_size", INT64
-            if name in self.plan.changed and name in self.rebound:
-                yield f"o_{name}", INT64
+            if self.is_given(name):
+                yield f"n_{name}", INT64
                 yield f"o_{name}_n", INT64
 
     def unless(self, condition: str) -> None:
@@ -265,11 +266,13 @@ class Translator:
         """Assign a value to a target."""
         match target:
             case ast.Name(id=name):
-                self.alias(name, source_node, value)
                 self.assign(name, value)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 if not isinstance(value, Several) or len(value.parts) != len(targets):
                     raise Unfit("assigns to several names what is no tuple of as many")
+                for each, part in zip(targets, value.parts, strict=True):
+                    if isinstance(each, ast.Name):
+                        self.alias(self.named(each.id), part)
                 parts = [self.kept(part) for part in value.parts] if len(value.parts) > 1 else value.parts
                 for each, part in zip(targets, parts, strict=True):
                     self.store(each, part, source_node)
@@ -278,12 +281,17 @@ class Translator:
             case _:
                 raise Unfit(f"assigns to {ast.unparse(target)}")
 
-    def alias(self, name: str, node: ast.expr, value: Any) -> None:
-        """Refuse a second name for a vector that is written in place."""
-        if isinstance(node, ast.Name) and isinstance(value, Dense | Sparse):
-            for each in (self.prefix + name, self.named(node.id)):
-                if each in self.plan.mutable:
-                    raise Unfit(f"gives the vector {node.id}, which is written in place, a second name")
+    def alias(self, name: str, value: Any) -> None:
+        """Refuse a second name for a vector where one of them may be written in place."""
+        storage = getattr(value, "array", "") or getattr(value, "indices", "")
+        other = storage[2:-2] if storage.startswith(("v_", "p_")) else name
+        if other == name or (isinstance(value, Dense) and not storage.endswith("_a")):
+            return
+        if {name, other} & self.plan.mutable:
+            raise Unfit(f"gives the vector {other}, which is written in place, a second name")
+        seen = other in self.read or (other in self.inputs and other not in self.rebound)
+        if seen and name in self.read:
+            raise Unfit(f"gives the vector {other} a second name, and both are used after the loop")
 
     def named(self, name: str) -> str:
         """The variable that a name stands for, in its function."""
@@ -297,12 +305,15 @@ class Translator:
                 raise Unfit(f"gives {name} what is no number or vector")
             self.bound[name] = value
             return
+        self.alias(name, value)
         type_ = self.declare(name, value.type)
         self.bound[name] = True
         self.owned.add(name)
         self.copied.discard(name)
-        if name in self.plan.changed and name in self.rebound:
-            self.part_from(name)
+        if self.is_given(name):
+            if name in self.plan.changed:
+                self.part_from(name)
+            self.emit(f"n_{name} = int64(1)")
         if isinstance(value, Number):
             self.emit(f"v_{name} = {cast(value.code, value.dtype, type_.dtype)}")
         elif isinstance(value, Dense):
@@ -322,10 +333,13 @@ class Translator:
         if not self.prefix and name in self.wanted and name not in self.inputs:
             self.emit(f"s_{name} = int64(1)")
 
+    def is_given(self, name: str) -> bool:
+        """True for a vector of the caller's whose name the loop may give another one."""
+        return name in self.inputs and name in self.rebound and isinstance(self.inputs[name], Dense | Sparse)
+
     def part_from(self, name: str) -> None:
         """Emit a copy of a vector that the loop was given, and has written to, before its name stands for another."""
-        with self.block(f"if o_{name} == 0:"):
-            self.emit(f"o_{name} = int64(1)")
+        with self.block(f"if n_{name} == 0:"):
             if self.plan.types[name].kind == "dense":
                 self.parameter(f"o_{name}_a", "array", None, self.plan.types[name].dtype)
                 with self.block(f"for q in range(uintp(v_{name}_n)):"):
@@ -499,7 +513,8 @@ class Translator:
         """Room for a sparse vector: that of the variable which it is for, unless an operand is read from there."""
         name = None if into is None else self.named(into)
         type_ = None if name is None else self.plan.types.get(name)
-        if type_ is not None and type_.kind == "sparse" and type_.dtype == dtype:
+        parting = name is not None and name in self.plan.changed and self.is_given(name)
+        if type_ is not None and type_.kind == "sparse" and type_.dtype == dtype and not parting:
             to = self.variable(name)
             arrays = {getattr(x, "indices", "") for x in operands} | {getattr(x, "array", "") for x in operands}
             if to.indices not in arrays:

@@ -429,7 +429,7 @@ def product(
         x = t.in_order(x) if sums and dtype.kind == "f" else x
         kind = s, dtype, matrix_first, by_mask
         push = t.helper("push", phases.summing(*kind) if sums else phases.pushing(*kind, better(s) if d else None))
-        to = t.new_list(dtype, size, False, into if write.out is None else None, x)
+        to = t.new_list(dtype, size, False, into if write.out is None else None, x, write.mask)
         y = t.scratch(dtype, s.zero(dtype))
         y += f", {t.parameter('seen', 'flags') if sums else d.array if d else y}"
         parts = f"{matrix}, {x.indices}, {x.values}, {x.count}, {y}, {flags}, {wanted}, {to.indices}, {to.values}"

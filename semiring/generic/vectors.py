@@ -121,7 +121,7 @@ def _assigned_sparse(out: SparseVector, value: Any, places: Array, accum: Combin
     else:
         indices, values = places[value.indices], value.values
     order = xp.argsort(indices, kind="stable")
-    new = SparseVector.trusted(indices[order], values[order], out.size)
+    new = SparseVector.trusted(indices[order].astype(out.indices.dtype, copy=False), values[order], out.size)
     if accum is not None:
         return merge.accumulated(out, new, accum, zero, present=scalar)  # a scalar is, also where it equals the zero
     outside = ~merge.contains(xp.sort(places), out.indices)
