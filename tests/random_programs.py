@@ -37,6 +37,8 @@ PER_KIND = 20
 """Consecutive seeds with the same semirings, dtypes and formats."""
 TRIES = 12
 """Statements that are tried for a place before it stays empty."""
+MADE_SMALL = 3
+"""Programs that differ of which only the statements are told that matter."""
 IDLE_KEPT = 0.1
 """Share of the statements without an effect, as far as the state so far tells, that stay."""
 
@@ -301,6 +303,9 @@ def sound(state: State) -> bool:
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
 @dataclass
 class Program:
     """A program, with what it is called with."""
@@ -313,8 +318,10 @@ class Program:
     @property
     def source(self) -> str:
         body = "\n".join(f"    {line}" for line, _ in lines(self.nodes))
-        given, found = ", ".join(arguments(self.seed, self.kind)), ", ".join(NAMES)
-        return f"{self.helpers}\n\ndef program({given}):\n{body}\n    return {found}\n"
+        given = ", ".join(arguments(self.seed, self.kind))
+        found = ", ".join(name for name in NAMES if re.search(rf"\b{name}\b", given + body))
+        helpers = "".join(f"{text}\n\n\n" for text in self.helpers.split("\n\n\n") if text[4:11] in body)
+        return f"{helpers}def program({given}):\n{body}\n    return {found}\n"
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -336,6 +343,19 @@ class Program:
         except Exception as error:
             return type(error).__name__
         return bits(answer), bits(tuple(given.values()))
+
+    def results(self, *decorators: Decorator) -> list[Any]:
+        """The results as written, and of the decorated functions."""
+        return [self.run(self.function), *(self.run(decorate(self.function)) for decorate in decorators)]
+
+    @property
+    def removable(self) -> list[Node]:
+        """The statements without those that end loops, what is around others before these."""
+        nodes = {id(node): node for _, node in lines(self.nodes)}
+        return [node for node in nodes.values() if not node.ends and node.head != "pass"]
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}, {self.kind}:\n{self.source}"
 
     def without(self, node: Node) -> Program:
         """The program without one statement."""
@@ -482,34 +502,29 @@ def program(seed: int) -> Program:
 # --- what tests ask ---------------------------------------------------------------------------------------------------
 
 
-def differing(seeds: Iterable[int], decorate: Callable[[Callable[..., Any]], Callable[..., Any]]) -> list[str]:
-    """The programs whose decorated function does not give what they give as written, each with what is needed of it."""
-    return [explained(each, decorate) for each in map(program, seeds) if differs(each, decorate)]
+def differing(seeds: Iterable[int], decorate: Decorator) -> list[str]:
+    """The programs whose decorated function does not give what they give as written; the first ones are made small."""
+    found = [p for p in map(program, seeds) if len(set(p.results(decorate))) > 1]
+    return [str(reduced(p, decorate) if k < MADE_SMALL else p) for k, p in enumerate(found)]
 
 
-def differs(p: Program, decorate: Callable[[Callable[..., Any]], Callable[..., Any]]) -> bool:
-    function = p.function
-    return p.run(function) != p.run(decorate(function))
+def reduced(p: Program, decorate: Decorator) -> Program:
+    """The program without what it needs not in order to run as written, and to differ; its end is looked at first."""
+    before = 0
+    while before != len(p.removable):
+        before = len(p.removable)
+        for at in reversed(range(before)):
+            if at < len(p.removable) and still_differs(smaller := p.without(p.removable[at]), decorate):
+                p = smaller
+    return p
 
 
-def explained(p: Program, decorate: Callable[[Callable[..., Any]], Callable[..., Any]]) -> str:
-    """The smallest program that still differs, by leaving out one statement after another."""
-    kept = p
-    while True:
-        nodes = {id(node): node for _, node in lines(kept.nodes) if not node.ends}.values()
-        smaller = (kept.without(node) for node in nodes)
-        found = next((q for q in smaller if runs(q) and differs(q, decorate)), None)
-        if found is None:
-            return f"seed {p.seed}, {kept.kind}:\n{kept.source}"
-        kept = found
-
-
-def runs(p: Program) -> bool:
-    """True if it runs to its end as written."""
+def still_differs(p: Program, decorate: Decorator) -> bool:
     try:
-        return not isinstance(p.run(p.function), str)
+        written, decorated = p.results(decorate)
     except SyntaxError:  # an `else` without its `if`
         return False
+    return written != decorated and not isinstance(written, str)
 
 
 SHARES = (

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import algorithms as al
-from formats import CSR, from_edges
-from semiring import MinPlus
+from formats import CSR, Matrix, from_edges
+from semiring import MinPlus, fusible
 from semiring.vectors import degrees, hashed
 
+from .random_programs import bits
 from .user_programs import PROGRAMS, Program, distinct
 
 pytestmark = pytest.mark.quick
@@ -270,6 +271,20 @@ def test_a_program_gives_what_another_way_gives(name: str, edges: str) -> None:
             np.testing.assert_allclose(got, right, rtol=1e-9)
     if name in CONDITIONS:
         assert CONDITIONS[name](A, SOURCE, answer)
+
+
+@pytest.mark.parametrize("fmt", ["csr", "csc", "coo", "sell"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_has_the_same_bits_as_a_whole(name: str, fmt: str) -> None:
+    program = PROGRAMS[name]
+    compiled = fusible(program.function)
+    for edges in EDGES.values() if fmt == "csr" else (EDGES["hubs"],):
+        A = graph(*edges, symmetric=program.symmetric)
+        written, whole = (
+            [x.to(fmt) if isinstance(x, Matrix) else x for x in program.arguments(A, SOURCE)] for _ in range(2)
+        )
+        assert bits(compiled(*whole)) == bits(program.function(*written))
+        assert bits(whole) == bits(written)
 
 
 def parts(answer: Any) -> tuple[Any, ...]:
