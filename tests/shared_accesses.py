@@ -36,7 +36,7 @@ from numba.core.lowering import Lower
 
 import algorithms as al
 import algorithms.elimination.cpu
-from algorithms.fused.cpu import bfs
+from algorithms.fused.cpu import bfs, near_far
 from formats import CSC, CSR, from_edges
 from formats.storage import compressed, sorting
 from semiring import PlusTimes, ewise_add, ewise_mult, mxm, reduce, transpose
@@ -103,6 +103,7 @@ class Watch:
     kept: list[Any] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     alone: bool = False
+    differing: list[tuple[str, int]] = field(default_factory=list)
     one_at_a_time: Any = field(default_factory=threading.Lock)
 
     # What happens
@@ -224,7 +225,9 @@ class Watch:
                 if kind == WRITE:
                     written = bits(builder, args[value])
                 result = emit(builder, *args, **options)
-                tell(builder, kind, at, WORD(at.type.pointee.get_abi_size(SIZES)), written if kind == WRITE else WORD(0))
+                tell(
+                    builder, kind, at, WORD(at.type.pointee.get_abi_size(SIZES)), written if kind == WRITE else WORD(0)
+                )
                 return result
 
             return emitted
@@ -325,6 +328,17 @@ def small_levels(A: CSR, some: list[int]) -> Any:
         return al.bfs(A, some[0], return_parents=True, direction="push")
 
 
+def full_lists(A: CSR, some: list[int]) -> Any:
+    """A search from hubs that each improve the same vertices: its far lists fill up with what is out of date."""
+    hubs, far, near = np.split(np.arange(1, FULL), (41, 741))
+    src = np.concatenate((np.zeros(hubs.size + far.size, int), np.repeat(hubs, near.size)))
+    weights = 10 + hubs / 100, np.full(far.size, 1e6), np.repeat(9000.0 - 100 * hubs, near.size)
+    made = src, np.concatenate((hubs, far, np.tile(near, hubs.size))), np.concatenate(weights).astype(np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(near_far, "room_for", lambda n: 2 * n)
+        return al.delta_stepping(from_edges(*made, shape=FULL), 0, delta=5.0)
+
+
 def rows_of_edges(A: CSR, some: list[int]) -> Any:
     """The rows of A, sorted anew from its entries in another order."""
     rows, columns, values = A.to_edges()
@@ -341,6 +355,7 @@ def factored(A: CSR, some: list[int]) -> Any:
 
 ENGINES: dict[str, Engine] = races.ENGINES | {
     "bfs, small levels": small_levels,
+    "sssp, full lists": full_lists,
     "components": lambda A, some: al.components(A),
     "closure": lambda A, some: al.clustering(A, symmetrize=True),
     "columns": lambda A, some: A.to(CSC),
@@ -351,13 +366,16 @@ ENGINES: dict[str, Engine] = races.ENGINES | {
     "elementwise": lambda A, some: (ewise_add(A, transpose(A), "min"), ewise_mult(A, transpose(A), "plus")),
     "reduce": lambda A, some: (reduce(A, "plus", axis=1), reduce(A, "min", axis=1, return_argument=True)),
 }
-FACTORED = 40
-"""Vertices of a graph that is factored."""
+FACTORED, FULL = 40, 1042
+"""Vertices of a graph that is factored, and of one that fills lists."""
 GRAINS = re.compile(r"(\w+_AT_A_TIME|MIN_PIECE_WORDS|(MIN_VERTICES|EDGES)_PER_THREAD)")
 BLOCKS = {compressed: ("MIN_NNZ_FOR_BLOCKS", "MIN_NNZ_FOR_PIECES", "NNZ_PER_BLOCK"), sorting: ("ENTRIES_PER_PART",)}
 """Numbers of the storage's modules below which threads do not sort."""
 
-CPU = "algorithms/fused/cpu/"
+CPU, LOST = (
+    "algorithms/fused/cpu/",
+    "Where a bit is lost, or seen late, an edge is joined twice, which changes nothing.",
+)
 HARMLESS: dict[str, dict[str, tuple[str, ...]]] = {
     "An atomic operation looks again before anything is written.": {
         f"{CPU}bfs.py:_push": ("before = parent[v]",),
@@ -370,6 +388,7 @@ HARMLESS: dict[str, dict[str, tuple[str, ...]]] = {
         f"{CPU}forest.py:_propose": ("old = best[tree]",),
     },
     "Who sees an older distance relaxes from an entry for nothing: the better one has an entry of its own.": {
+        f"{CPU}relaxation.py:kept": ("if d[vertices[i]] == distances[i]:",),
         f"{CPU}shared_relaxation.py:follow": ("if d[v] != x:",),
         f"{CPU}shared_relaxation.py:sift": ("if d[np.uintp(v)] != x:",),
     },
@@ -385,7 +404,7 @@ HARMLESS: dict[str, dict[str, tuple[str, ...]]] = {
             "f[v] = root",
         ),
     },
-    "Where a bit is lost, or seen late, an edge is joined twice, which changes nothing.": {
+    LOST: {
         f"{CPU}components.py:_join_outward": (
             "every &= inside[v >> six] >> np.uint64(v & low)",
             "if rows >> np.uint64(u & low) & ~(inside[v >> six] >> np.uint64(v & low)) & np.uint64(1):",
@@ -425,13 +444,20 @@ HARMLESS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def is_harmless(race: tuple[Site, Site], same: bool) -> bool:
-    """True if the list has all plain accesses of a race."""
-    listed = {(function, line) for of in HARMLESS.values() for function, lines in of.items() for line in lines}
-    return all((site.place, site.text) in listed for site in race if site.kind < LOOK)
+    """True if the list has all plain accesses of a race. Two that write must write the same, or lose bits."""
+    why = [
+        reason
+        for site in race
+        for reason, of in HARMLESS.items()
+        if site.kind < LOOK and site.text in of.get(site.place, ())
+    ]
+    if all(site.kind == WRITE for site in race) and not same and why != [LOST, LOST]:
+        return False
+    return len(why) == sum(site.kind < LOOK for site in race)
 
 
 def checked(names: list[str], count: int, seeds: range, patch: pytest.MonkeyPatch) -> Watch:
-    """Run engines by so many threads on random graphs, and watch them; answers must have the bits of one thread."""
+    """Run engines by so many threads on random graphs, and watch them; note answers that have not the bits of one thread."""
     patch.setattr(races, "PACKAGES", (*races.PACKAGES, algorithms.elimination.cpu))
     for module, name in races.thresholds():
         patch.setattr(module, name, 1)
@@ -451,7 +477,8 @@ def checked(names: list[str], count: int, seeds: range, patch: pytest.MonkeyPatc
                     with threads.threads(1 if watch.alone else count):
                         found.append(races.bits(ENGINES[name](races.new(A), some)))
                     watch.forget()
-                assert found[0] == found[1], (name, seed)
+                if found[0] != found[1]:
+                    watch.differing.append((name, seed))
     return watch
 
 
@@ -459,7 +486,9 @@ def main(names: list[str], count: int, seeds: range) -> None:
     """Print what came of `checked`."""
     made: list[Watch] = []
     patch = pytest.MonkeyPatch()
-    thread = threading.Thread(target=lambda: made.append(checked(names, count, seeds, patch)))  # which nothing waits for
+    thread = threading.Thread(
+        target=lambda: made.append(checked(names, count, seeds, patch))
+    )  # which nothing waits for
     thread.start()
     thread.join()
     (watch,) = made
@@ -468,7 +497,10 @@ def main(names: list[str], count: int, seeds: range) -> None:
         "races": [f"{a} | {b} | {watch.races[a, b].count} times" for a, b in sorted(watch.races.keys() - harmless)],
         "harmless": sorted({f"{site.place}: {site.text}" for race in harmless for site in race if site.kind < LOOK}),
         "shared": sorted(place for place, by in watch.shared.items() if len(by) > 1),
-        "alone": sorted({site.place for site in watch.sites} - {place for place, by in watch.shared.items() if len(by) > 1}),
+        "alone": sorted(
+            {site.place for site in watch.sites} - {place for place, by in watch.shared.items() if len(by) > 1}
+        ),
+        "differing": watch.differing,
         "events": watch.events,
     }
     print(json.dumps(told))
