@@ -74,29 +74,20 @@ class Site:
         """The line."""
         return linecache.getline(str(ROOT / self.file), self.line).strip()
 
-    @property
-    def place(self) -> str:
-        """The function, as the list of races that do no harm names it."""
-        return f"{self.file}:{self.function}"
-
-
-@dataclass
-class Race:
-    """Two sites whose accesses nothing orders.  same: all pairs of writes wrote the same value."""
-
-    count: int = 0
-    same: bool = True
-
 
 @dataclass
 class Watch:
-    """What has been seen of all threads, with pauses that a seed draws."""
+    """What has been seen of all threads, with pauses that a seed draws.
+
+    races: pairs of sites whose accesses nothing orders; True if always both wrote the same.  alone: True while there is
+    one thread.  busy: which threads worked for each engine.
+    """
 
     pauses: random.Random
     sites: list[Site] = field(default_factory=list)
-    races: dict[tuple[Site, Site], Race] = field(default_factory=dict)
-    shared: dict[str, set[int]] = field(default_factory=dict)
-    events: int = 0
+    races: dict[tuple[Site, Site], bool] = field(default_factory=dict)
+    busy: dict[str, set[int]] = field(default_factory=dict)
+    engine: str = ""
     clocks: dict[int, dict[int, int]] = field(default_factory=dict)
     published: dict[Any, dict[int, int]] = field(default_factory=dict)
     cells: dict[int, dict[tuple[int, bool, bool], tuple[int, Site, int]]] = field(default_factory=dict)
@@ -126,33 +117,27 @@ class Watch:
     def seen(self, address: int, size: int, number: int, value: int) -> None:
         """Note an access, and the races between it and earlier ones."""
         site, thread, clock = self.sites[number], threading.get_ident(), self.clock()
-        atomic, writes = site.kind >= LOOK, site.kind in (WRITE, UPDATE)
-        if self.alone:
-            if atomic:
-                self.one_at_a_time.release()
-            return
+        atomic, writes = site.kind >= LOOK, site.kind == WRITE or (site.kind == UPDATE and value != 0)
         ordered = atomic and UNORDERED not in site.text
-        self.events += 1
-        self.shared.setdefault(site.place, set()).add(thread)
-        if ordered:
-            self.hear(address)
-        for at in range(address, address + size, 4):
-            cell = self.cells.setdefault(at, {})
-            for (other, others_atomic, others_writes), (when, earlier, before) in cell.items():
-                if other != thread and (writes or others_writes) and not (atomic and others_atomic):
-                    if clock.get(other, 0) < when:
-                        race = self.races.setdefault((min(site, earlier), max(site, earlier)), Race())
-                        race.count += 1
-                        race.same &= writes and others_writes and value == before
-            cell[thread, atomic, writes] = clock[thread], site, value
-        if ordered and writes:
-            self.publish(address)
+        if not self.alone:
+            self.busy.setdefault(self.engine, set()).add(thread)
+            if ordered:
+                self.hear(address)
+            for at in range(address, address + size, 4):
+                cell = self.cells.setdefault(at, {})
+                for (other, others_atomic, others_writes), (when, earlier, before) in cell.items():
+                    if other == thread or clock.get(other, 0) >= when or (atomic and others_atomic):
+                        continue
+                    if writes or others_writes:
+                        pair, same = (min(site, earlier), max(site, earlier)), writes and others_writes
+                        self.races[pair] = self.races.get(pair, True) and same and value == before
+                cell[thread, atomic, writes] = clock[thread], site, value
+            if ordered and writes:
+                self.publish(address)
         if atomic:
             self.one_at_a_time.release()
-        if atomic and not ordered:  # others shall come and take some, too
-            time.sleep(1e-3)
-        elif self.pauses.random() < 0.02:
-            time.sleep(self.pauses.choice((0, 0, 1e-5, 1e-4)))
+        if not self.alone and (atomic > ordered or self.pauses.random() < 0.02):  # have others take some, too
+            time.sleep(1e-3 if atomic > ordered else self.pauses.choice((0, 0, 1e-5, 1e-4)))
 
     def forget(self) -> None:
         """Begin anew when all tasks have ended: memory may be used again for something else."""
@@ -212,8 +197,8 @@ class Watch:
             at, number = builder.ptrtoint(pointer, WORD), WORD(len(self.sites) - 1)
             call(builder, function_of(builder, "semiring_seen", 4), [at, size, number, value])
 
-        def wrap(name: str, kind: int, pointer: int, value: int | None) -> Callable[..., Any]:
-            """The builder's method with a call; where its arguments have the pointer, and the value that is written."""
+        def wrap(name: str, kind: int, pointer: int) -> Callable[..., Any]:
+            """The builder's method, with calls. A value is told of stores, 0 of what was not exchanged, 1 of others."""
             emit = getattr(ir.IRBuilder, name)
 
             def emitted(builder: Any, *args: Any, **options: Any) -> Any:
@@ -222,12 +207,11 @@ class Watch:
                     return emit(builder, *args, **options)
                 if kind >= LOOK:
                     call(builder, function_of(builder, "semiring_begun", 0), [])
-                if kind == WRITE:
-                    written = bits(builder, args[value])
                 result = emit(builder, *args, **options)
-                tell(
-                    builder, kind, at, WORD(at.type.pointee.get_abi_size(SIZES)), written if kind == WRITE else WORD(0)
-                )
+                value = bits(builder, args[0]) if kind == WRITE else WORD(1)
+                if name == "cmpxchg":
+                    value = bits(builder, builder.extract_value(result, 1))
+                tell(builder, kind, at, WORD(at.type.pointee.get_abi_size(SIZES)), value)
                 return result
 
             return emitted
@@ -244,19 +228,13 @@ class Watch:
         call = ir.IRBuilder.call
         patch.setattr(Lower, "lower_inst", lowered)
         patch.setattr(ir.IRBuilder, "call", called)
-        for name, kind, pointer, value in INSTRUCTIONS:
-            patch.setattr(ir.IRBuilder, name, wrap(name, kind, pointer, value))
+        for name, kind, pointer in INSTRUCTIONS:
+            patch.setattr(ir.IRBuilder, name, wrap(name, kind, pointer))
 
 
-INSTRUCTIONS = (
-    ("load", READ, 0, None),
-    ("store", WRITE, 1, 0),
-    ("load_atomic", LOOK, 0, None),
-    ("store_atomic", UPDATE, 1, 0),
-    ("cmpxchg", UPDATE, 0, None),
-    ("atomic_rmw", UPDATE, 1, None),
-)
-"""Methods of a builder, the kinds of accesses, and which arguments are the pointer and the value."""
+LOADS, STORES = (("load", READ, 0), ("load_atomic", LOOK, 0)), (("store", WRITE, 1), ("store_atomic", UPDATE, 1))
+INSTRUCTIONS = *LOADS, *STORES, ("cmpxchg", UPDATE, 0), ("atomic_rmw", UPDATE, 1)
+"""Methods of a builder, the kinds of accesses, and which argument is the pointer."""
 
 
 def raise_to(clock: dict[int, int], other: dict[int, int]) -> None:
@@ -356,8 +334,7 @@ def factored(A: CSR, some: list[int]) -> Any:
 ENGINES: dict[str, Engine] = races.ENGINES | {
     "bfs, small levels": small_levels,
     "sssp, full lists": full_lists,
-    "components": lambda A, some: al.components(A),
-    "closure": lambda A, some: al.clustering(A, symmetrize=True),
+    "clustering": lambda A, some: al.clustering(A, symmetrize=True),
     "columns": lambda A, some: A.to(CSC),
     "sorting": rows_of_edges,
     "factor": factored,
@@ -372,92 +349,67 @@ GRAINS = re.compile(r"(\w+_AT_A_TIME|MIN_PIECE_WORDS|(MIN_VERTICES|EDGES)_PER_TH
 BLOCKS = {compressed: ("MIN_NNZ_FOR_BLOCKS", "MIN_NNZ_FOR_PIECES", "NNZ_PER_BLOCK"), sorting: ("ENTRIES_PER_PART",)}
 """Numbers of the storage's modules below which threads do not sort."""
 
-CPU, LOST = (
-    "algorithms/fused/cpu/",
-    "Where a bit is lost, or seen late, an edge is joined twice, which changes nothing.",
-)
-HARMLESS: dict[str, dict[str, tuple[str, ...]]] = {
-    "An atomic operation looks again before anything is written.": {
-        f"{CPU}bfs.py:_push": ("before = parent[v]",),
-        f"{CPU}bfs.py:push_share": (
-            "if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):",
-        ),
-        f"{CPU}trees.py:long": ("elif me < parent[j]:",),
-        f"{CPU}relaxation.py:improve": ("now = d[j]",),
-        f"{CPU}relaxation.py:relax": ("if better_than(t, d[j]):",),
-        f"{CPU}forest.py:_propose": ("old = best[tree]",),
-    },
-    "Who sees an older distance relaxes from an entry for nothing: the better one has an entry of its own.": {
-        f"{CPU}relaxation.py:kept": ("if d[vertices[i]] == distances[i]:",),
-        f"{CPU}shared_relaxation.py:follow": ("if d[v] != x:",),
-        f"{CPU}shared_relaxation.py:sift": ("if d[np.uintp(v)] != x:",),
-    },
-    "A vertex points into its tree, now as before; `exchanged` sees whether a root still is one.": {
-        f"{CPU}components.py:join": (
-            "a, b = f[u], f[v]",
-            "above = f[high]",
-            "a, b = f[np.uintp(f[high])], f[low]",
-        ),
-        f"{CPU}components.py:point_at_roots": (
-            "while f[np.uintp(root)] != root:",
-            "root = f[np.uintp(root)]",
-            "f[v] = root",
-        ),
-    },
-    LOST: {
-        f"{CPU}components.py:_join_outward": (
-            "every &= inside[v >> six] >> np.uint64(v & low)",
-            "if rows >> np.uint64(u & low) & ~(inside[v >> six] >> np.uint64(v & low)) & np.uint64(1):",
-            "inside[v >> six] |= np.uint64(1) << np.uint64(v & low)",
-        ),
-    },
-    "Bits are set only (in `_alone` cleared only), each word by one thread; who sees one late finds it in the next sweep.": {
-        f"{CPU}reach.py:_ask": (
-            "found |= known[v >> six] >> np.uint64(v & low)",
-            "known[word] |= new",
-        ),
-        f"{CPU}reach.py:_lead": (
-            "found |= known[v >> six] >> np.uint64(v & low)",
-            "known[word] |= bit * (found & np.uint64(1))",
-        ),
-        f"{CPU}reach.py:_alone": (
-            "found = left[v >> six] >> np.uint64(v & low) & np.uint64(v != u)",
-            "left[word] ^= bit",
-        ),
-    },
-    "All write the same level; who sees it late lists the vertex twice.": {
-        f"{CPU}bfs.py:_push": ("before = level[v]", "level[v] = after"),
-    },
-    "A tree's best vertex is forgotten by that vertex alone; another one finds neither it nor -1 to be itself.": {
-        f"{CPU}forest.py:_elect": (
-            "found += best[np.uintp(f[np.uintp(active[at])])] == active[at]",
-            "if best[tree] == active[at]:",
-            "choosers[to], best[tree] = active[at], -1",
-        ),
-    },
-    "Only a vertex with k neighbours left is written without an atomic operation, and such a one others only read.": {
-        f"{CPU}cores.py:loop": ("d = left[np.uintp(v)]", "d = left[u]", "left[np.uintp(v)] = ~k"),
-    },
-    "All write True.": {f"{CPU}label_propagation.py:_propagate": ("changed[0] = True",)},
+LOST = "Where a bit is lost, or seen late, an edge is joined twice, which changes nothing."
+HARMLESS = {
+    "An atomic operation looks again before anything is written.": """
+        bfs.py: before = parent[v]
+        bfs.py: if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
+        forest.py: old = best[tree]
+        relaxation.py: now = d[j]
+        relaxation.py: if better_than(t, d[j]):
+        trees.py: elif me < parent[j]:""",
+    "Who sees an older distance has an entry for nothing: the better distance has one of its own.": """
+        relaxation.py: if d[vertices[i]] == distances[i]:
+        shared_relaxation.py: if d[v] != x:
+        shared_relaxation.py: if d[np.uintp(v)] != x:""",
+    "A vertex points into its tree, now as before; `exchanged` sees whether a root still is one.": """
+        components.py: a, b = f[u], f[v]
+        components.py: above = f[high]
+        components.py: a, b = f[np.uintp(f[high])], f[low]
+        components.py: while f[np.uintp(root)] != root:
+        components.py: root = f[np.uintp(root)]
+        components.py: f[v] = root""",
+    LOST: """
+        components.py: every &= inside[v >> six] >> np.uint64(v & low)
+        components.py: if rows >> np.uint64(u & low) & ~(inside[v >> six] >> np.uint64(v & low)) & np.uint64(1):
+        components.py: inside[v >> six] |= np.uint64(1) << np.uint64(v & low)""",
+    "A word's bits are only set, or only cleared, by one thread; who sees one late finds it in the next sweep.": """
+        reach.py: found |= known[v >> six] >> np.uint64(v & low)
+        reach.py: known[word] |= new
+        reach.py: known[word] |= bit * (found & np.uint64(1))
+        reach.py: found = left[v >> six] >> np.uint64(v & low) & np.uint64(v != u)
+        reach.py: left[word] ^= bit""",
+    "All write the same level; who sees it late lists the vertex twice.": """
+        bfs.py: before = level[v]
+        bfs.py: level[v] = after""",
+    "A tree's best vertex is forgotten by that vertex alone; another one finds neither it nor -1 to be itself.": """
+        forest.py: found += best[np.uintp(f[np.uintp(active[at])])] == active[at]
+        forest.py: if best[tree] == active[at]:
+        forest.py: choosers[to], best[tree] = active[at], -1""",
+    "Only a vertex with k neighbours left is written without an atomic operation, and such a one others only read.": """
+        cores.py: d = left[np.uintp(v)]
+        cores.py: d = left[u]
+        cores.py: left[np.uintp(v)] = ~k""",
+    "All write True.": """
+        label_propagation.py: changed[0] = True""",
 }
-"""Why races do no harm, and the plain accesses in them by function and line."""
+"""Why races do no harm, and the plain accesses in them, by file and line."""
+
+
+def named(site: Site) -> str:
+    """An access as the list has it."""
+    return f"{Path(site.file).name}: {site.text}"
 
 
 def is_harmless(race: tuple[Site, Site], same: bool) -> bool:
     """True if the list has all plain accesses of a race. Two that write must write the same, or lose bits."""
-    why = [
-        reason
-        for site in race
-        for reason, of in HARMLESS.items()
-        if site.kind < LOOK and site.text in of.get(site.place, ())
-    ]
-    if all(site.kind == WRITE for site in race) and not same and why != [LOST, LOST]:
-        return False
-    return len(why) == sum(site.kind < LOOK for site in race)
+    listed = {line.strip(): why for why, lines in HARMLESS.items() for line in lines.split("\n")}
+    reasons = [listed.get(named(site)) for site in race if site.kind < LOOK]
+    return None not in reasons and (same or any(site.kind != WRITE for site in race) or reasons == [LOST, LOST])
 
 
 def checked(names: list[str], count: int, seeds: range, patch: pytest.MonkeyPatch) -> Watch:
-    """Run engines by so many threads on random graphs, and watch them; note answers that have not the bits of one thread."""
+    """Run engines by so many threads on random graphs, and watch them; note answers with other bits than by one."""
     patch.setattr(races, "PACKAGES", (*races.PACKAGES, algorithms.elimination.cpu))
     for module, name in races.thresholds():
         patch.setattr(module, name, 1)
@@ -469,39 +421,32 @@ def checked(names: list[str], count: int, seeds: range, patch: pytest.MonkeyPatc
             patch.setattr(module, name, 100)
     watch = Watch(random.Random(seeds[0]))
     with watch.watching(patch):
-        for name in names:
+        for watch.engine in names:
             for seed in seeds:
                 A, some = races.graph(seed)
                 found = []
                 for watch.alone in (False, True):
                     with threads.threads(1 if watch.alone else count):
-                        found.append(races.bits(ENGINES[name](races.new(A), some)))
+                        found.append(races.bits(ENGINES[watch.engine](races.new(A), some)))
                     watch.forget()
                 if found[0] != found[1]:
-                    watch.differing.append((name, seed))
+                    watch.differing.append((watch.engine, seed))
     return watch
 
 
 def main(names: list[str], count: int, seeds: range) -> None:
-    """Print what came of `checked`."""
+    """Print what came of `checked`. It has a thread of its own, for long calls of the main thread another one makes."""
     made: list[Watch] = []
-    patch = pytest.MonkeyPatch()
-    thread = threading.Thread(
-        target=lambda: made.append(checked(names, count, seeds, patch))
-    )  # which nothing waits for
+    thread = threading.Thread(target=lambda: made.append(checked(names, count, seeds, pytest.MonkeyPatch())))
     thread.start()
     thread.join()
     (watch,) = made
-    harmless = {race for race, found in watch.races.items() if is_harmless(race, found.same)}
+    harmless = {race for race, same in watch.races.items() if is_harmless(race, same)}
     told = {
-        "races": [f"{a} | {b} | {watch.races[a, b].count} times" for a, b in sorted(watch.races.keys() - harmless)],
-        "harmless": sorted({f"{site.place}: {site.text}" for race in harmless for site in race if site.kind < LOOK}),
-        "shared": sorted(place for place, by in watch.shared.items() if len(by) > 1),
-        "alone": sorted(
-            {site.place for site in watch.sites} - {place for place, by in watch.shared.items() if len(by) > 1}
-        ),
+        "races": [f"{a} | {b}" for a, b in sorted(watch.races.keys() - harmless)],
+        "harmless": sorted({named(site) for race in harmless for site in race if site.kind < LOOK}),
+        "idle": [name for name in names if len(watch.busy[name]) == 1],
         "differing": watch.differing,
-        "events": watch.events,
     }
     print(json.dumps(told))
 
