@@ -215,8 +215,10 @@ def _small_levels(gate, rows, found, own, state, alpha):
             for place in range(begin, end):
                 queue[place - begin] = queue[place]
             begin, end = 0, end - begin
-        stored(gate, MEMBERS, min(threads, (end - begin) // max(MIN_VERTICES_PER_THREAD, 1)) if own.size else 1)
-        if gate[MEMBERS] > 1:
+        members = min(threads, (end - begin) // max(MIN_VERTICES_PER_THREAD, 1)) if own.size else 1
+        if members != gate[MEMBERS]:  # a store that is atomic takes as long as a vertex
+            stored(gate, MEMBERS, members)
+        if members > 1:
             state[1], gate[TAKEN] = end, begin
             _share_level(gate, (gate, rows, found, own, state, end, np.int32(k)))
             begin, end = end, state[1]
