@@ -8,7 +8,8 @@ these, and so has all before a task's begin, and all of a task before the return
 two threads to one place are a race if neither happened before the other, one writes, and not both are atomic. So a race
 is found though the two did not meet in time, in most of the orders in which the threads may run.
 
-Not seen is what NumPy and SuiteSparse do, a byte of a word that others touch whole, but for its first one. Memory that a kernel frees and another thread gets again would be taken for shared.
+Not seen is what NumPy and SuiteSparse do, and bytes of a word, but for its first, that others touch whole. Memory that
+a kernel frees, and another thread gets again, would be taken for shared.
 
 [1] C. Flanagan, S. N. Freund, FastTrack: efficient and precise dynamic race detection, PLDI 2009.
 """
