@@ -16,9 +16,9 @@ it waits for no helper that has not come: one that sleeps, or never starts as ot
     with crew(get_threads()) as gate:
         loop(gate, x)
 
-Threads have numbers below `gate[MEMBERS]`, the leader 0; it may lower that between steps, and raise it again. What was
-written before a step its work sees, and what work wrote is seen after it. Work must not make arrays, and looks at
-`interrupted()` if it is long.
+Threads have numbers below `gate[MEMBERS]`, the leader 0; between steps it may lower that by `stored`, and raise it
+again. What was written before a step its work sees, and what work wrote is seen after it. Work must not make arrays,
+and looks at `interrupted()` if it is long.
 
 The gate's first word has the number of the step, a bit while it is open, and how many helpers are inside. Helpers spin
 for some 30 µs, then let others run, then sleep 50 µs at a time, so that those who wait take nothing from who works.
@@ -94,7 +94,7 @@ def help_(gate):
     thread, seen, looks = added(gate, ENTERED, 1) + 1, 0, 0
     while loaded(gate, END) == 0 and not interrupted():
         state = loaded(gate, STATE)
-        if state & OPEN == 0 or state >> NUMBER == seen or thread >= gate[MEMBERS]:
+        if state & OPEN == 0 or state >> NUMBER == seen or thread >= loaded(gate, MEMBERS):
             looks += 1
             wait(looks)
         elif exchanged(gate, STATE, state, state + 1):

@@ -26,7 +26,7 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
-from semiring.cpu.atomics import added, lowered, prefetched
+from semiring.cpu.atomics import added, lowered, prefetched, stored
 from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.crew import MEMBERS, TAKEN, shared
 from semiring.cpu.dealing import crew_for, dealt
@@ -215,14 +215,16 @@ def _small_levels(gate, rows, found, own, state, alpha):
             for place in range(begin, end):
                 queue[place - begin] = queue[place]
             begin, end = 0, end - begin
-        gate[MEMBERS] = min(threads, (end - begin) // max(MIN_VERTICES_PER_THREAD, 1)) if own.size else 1
-        if gate[MEMBERS] > 1:
+        members = min(threads, (end - begin) // max(MIN_VERTICES_PER_THREAD, 1)) if own.size else 1
+        if members != gate[MEMBERS]:  # a store that is atomic takes as long as a vertex
+            stored(gate, MEMBERS, members)
+        if members > 1:
             state[1], gate[TAKEN] = end, begin
             _share_level(gate, (gate, rows, found, own, state, end, np.int32(k)))
             begin, end = end, state[1]
         else:
             begin, end = end, _push(rows, found, queue, begin, end, end, np.int32(k), False)
-    gate[MEMBERS] = threads
+    stored(gate, MEMBERS, threads)
     state[0], state[1], state[2], state[3], state[4] = begin, end, k, unexplored, edges
 
 

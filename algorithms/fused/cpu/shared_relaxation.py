@@ -92,7 +92,7 @@ def take(words, blocks, near, thread):
         return 0
     for k in range(states.size):
         place = (thread * PLACES_PER_THREAD + k) % states.size
-        if states[place] == FILLED and exchanged(states, place, FILLED, MOVED):
+        if loaded(states, place) == FILLED and exchanged(states, place, FILLED, MOVED):
             for i in range(ENTRIES_AT_A_TIME):
                 near[0][i], near[1][i] = vertices[place, i], distances[place, i]
             added(words, BLOCKS, -1)
@@ -242,7 +242,7 @@ def crew_search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
             if counts[0] == 0 or interrupted() or no_worse_than(limit, top) or better_than(limit, best):
                 return top
             edges = counts[2] - before
-            gate[MEMBERS] = min(members, 1 + edges // each)
+            stored(gate, MEMBERS, min(members, 1 + edges // each))
             if edges < 2 * members * each and wider < most:
                 wider *= 2
             elif edges > 8 * members * each and wider > 1:
