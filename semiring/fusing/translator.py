@@ -297,9 +297,10 @@ class Statements:
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 if not isinstance(value, Several) or len(value.parts) != len(targets):
                     raise Unfit("assigns to several names what is no tuple of as many")
+                renamed = {self.named(each.id) for each in targets if isinstance(each, ast.Name)}
                 for each, part in zip(targets, value.parts, strict=True):
                     if isinstance(each, ast.Name):
-                        self.alias(self.named(each.id), part)
+                        self.alias(self.named(each.id), part, renamed)
                 parts = [self.kept(part) for part in value.parts] if len(value.parts) > 1 else value.parts
                 for each, part in zip(targets, parts, strict=True):
                     self.store(each, part, source_node)
@@ -308,8 +309,11 @@ class Statements:
             case _:
                 raise Unfit(f"assigns to {ast.unparse(target)}")
 
-    def alias(self, name: str, value: Any) -> None:
-        """Refuse a second name for a vector where one of them may be written in place."""
+    def alias(self, name: str, value: Any, renamed: set[str] | frozenset[str] = frozenset()) -> None:
+        """Refuse a second name for a vector where one of them may be written in place, or both are seen.
+
+        renamed: names that stand for another vector from then on.
+        """
         storage = getattr(value, "array", "") or getattr(value, "indices", "")
         other = storage[2:-2] if storage.startswith(("v_", "p_")) else name
         if other == name or (isinstance(value, Dense) and not storage.endswith("_a")):
@@ -317,7 +321,7 @@ class Statements:
         if {name, other} & self.plan.mutable:
             raise Unfit(f"gives the vector {other}, which is written in place, a second name")
         seen = other in self.read or (other in self.inputs and other not in self.rebound)
-        if seen and name in self.read:
+        if seen and name in self.read and other not in renamed:
             raise Unfit(f"gives the vector {other} a second name, and both are used after the loop")
 
     def named(self, name: str) -> str:
@@ -908,13 +912,10 @@ class Statements:
         else:
             function = self.value(node.func)
         if isinstance(function, Constant) and function.value is verbs.select and node.args:
-            from .verbs import improving
-
-            if (
-                self.is_call_of(node.args[0], verbs.vxm, verbs.mxv)
-                and (found := improving(self, node, into)) is not None
-            ):
-                return found
+            if self.is_call_of(node.args[0], verbs.vxm, verbs.mxv):
+                found = self.improving(node, into)
+                if found is not None:
+                    return found
         arguments, keywords = self.arguments(node)
         if isinstance(function, Function):
             return self.inline(function, arguments, keywords)

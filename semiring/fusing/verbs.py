@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import platform
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from formats import DTYPES, Matrix
+from formats import COO, DTYPES, Matrix
 
 from ..algebra.ops import BinaryOp, UnaryOp, find_unary
 from ..algebra.predicates import Predicate, better, find_comparison, no_worse
@@ -408,7 +409,7 @@ def product(
         raise Unfit("has a product of what are no matrix and vector that stay as they are")
     if s.mul.position is not None:
         raise Unfit(f"has the semiring {s.name}, which counts positions")
-    dtype = of_verb(lambda: common_dtype(s, Pattern(A.dtype), typed_like(x)))
+    dtype = of_verb(lambda: common_dtype(s, empty_matrix(A.dtype), typed_like(x)))
     check_sums(s, dtype, A)
     t.same_size(A.shape[1 if matrix_first else 0], x.size)
     size = A.shape[0 if matrix_first else 1]
@@ -446,15 +447,11 @@ def product(
     return write.written(result, s.zero(dtype), into, masked=True)
 
 
-class Pattern(Matrix):
-    """A matrix of which only the dtype is known."""
-
-    def __init__(self, dtype: np.dtype) -> None:
-        self._dtype = dtype
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self._dtype
+@lru_cache(maxsize=8)
+def empty_matrix(dtype: np.dtype) -> Matrix:
+    """Makes a matrix without rows, for checks that look at dtypes alone."""
+    none = np.empty(0, np.int32)
+    return COO.trusted(none, none, np.empty(0, dtype), (0, 0), 0)
 
 
 def of_verb(check: Callable[[], Any]) -> Any:

@@ -1,0 +1,366 @@
+"""Programs of a user's own: what he may write, what the compiler refuses, and what stays as it was.
+
+`tests/test_user_programs.py` has programs that are worth writing, `tests/test_random_programs.py` random ones.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+
+import semiring as sr
+from algorithms import bellman_ford, bfs
+from formats import Matrix, SparseVector, from_edges
+from formats.arrays import index_dtype
+from semiring import LorLand, MaxMin, MinFirst, MinPlus, Semiring, better, ewise_add, explain, fusible, select, vxm
+from semiring.fusing.program import Program
+from semiring.fusing.regions import REFUSED
+from semiring.vectors import all_vertices, densified, full, is_empty, one_hot, present, scatter, unit
+
+from .user_programs import PROGRAMS
+
+STEP = 5
+
+
+def chain(weights: list[int]) -> Matrix:
+    """A path with these weights."""
+    n = len(weights)
+    return from_edges(range(n), range(1, n + 1), np.array(weights, np.int32), shape=n + 1)
+
+
+def regions(function: Any) -> list[str]:
+    """What became of each loop in the last call."""
+    assert isinstance(function.public, Program)
+    return [region.told for region in function.public.regions]
+
+
+def bits(x: Any) -> Any:
+    """Something that is equal for answers of equal bits."""
+    if isinstance(x, tuple | list):
+        return type(x), [bits(part) for part in x]
+    if isinstance(x, SparseVector):
+        return bits((x.indices, x.values, x.size))
+    if isinstance(x, np.ndarray):
+        return x.dtype, x.shape, x.tobytes()
+    return type(x), x
+
+
+def outcome(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]], **how: Any) -> Any:
+    """What a call returns, or its error, and what it leaves in its arguments."""
+    given = make()
+    try:
+        answer = bits(function(*given, **how))
+    except Exception as error:
+        answer = type(error), str(error)
+    return answer, [bits(x) for x in given if not isinstance(x, Matrix)]
+
+
+def agree(function: Any, make: Callable[[], tuple[Any, ...]], told: str = "compiled") -> None:
+    """Check that a program does the same compiled and as written, and what became of its first loop."""
+    assert outcome(function, make) == outcome(function, make, fused=False)
+    outcome(function, make)
+    assert regions(function)[0].startswith(told), regions(function)
+    assert not any(REFUSED in each for each in regions(function))
+
+
+# --- what a user may write --------------------------------------------------------------------------------------------
+
+
+def stepped(x: Any, k: int = 2) -> Any:
+    """A step, with a global number in it."""
+    y = x * k
+    return y + STEP
+
+
+@fusible
+def calls_functions(x: Any, n: int) -> Any:
+    k = -1
+    for i in range(n):
+        x, k = stepped(x), i
+    return x, k
+
+
+@fusible
+def raises(x: Any) -> Any:
+    total = 0
+    while True:
+        x = x - 1
+        if (x < 0).any():
+            raise ValueError(f"negative after {total}")
+        total += 1
+        if total > 3:
+            return x, total
+
+
+@fusible
+def changes(x: Any, y: Any) -> Any:
+    while x.max() < 100:
+        x += y
+    return x
+
+
+@fusible
+def changes_and_renames(x: Any) -> Any:
+    for k in range(4):
+        x[k % 2] = k
+        if k == 2:
+            x = x * 2
+    return x
+
+
+@fusible
+def swaps(x: Any, y: Any) -> Any:
+    for _ in count():
+        x, y = y, x + 1
+        if y[0] > 5:
+            break
+    return x, y
+
+
+@fusible
+def best(x: Any) -> Any:
+    found = None
+    for i in range(4):
+        s = x * i
+        if found is None or s.sum() > found.sum():
+            found = s
+    return found
+
+
+@fusible
+def with_keywords(x: Any, *args: int, scale: int = 2, **more: Any) -> Any:
+    for _ in range(args[0]):
+        x = x * scale
+    return x, more
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_loops_of_array_expressions(dtype: str) -> None:
+    x = np.arange(5).astype(dtype)
+    for n in (0, 3):
+        agree(calls_functions, lambda n=n: (x.copy(), n))
+    agree(raises, lambda: (x.copy(),))
+    agree(raises, lambda: (x + 10,))
+    agree(changes, lambda: (x.copy(), x + 1))
+    agree(changes_and_renames, lambda: (x.copy(),))
+    agree(swaps, lambda: (x.copy(), x + 1))
+    agree(best, lambda: (x.copy(),), told="runs as written")  # it is None at first
+    agree(with_keywords, lambda: (x.copy(), 3))
+    assert bits(with_keywords(x, 2, scale=3, other=1)) == bits((x * 9, {"other": 1}))
+
+
+@pytest.mark.quick
+def test_a_global_number_that_changes_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.arange(3)
+    assert calls_functions(x, 1)[0].tolist() == [5, 7, 9]
+    monkeypatch.setitem(globals(), "STEP", 7)
+    assert calls_functions(x, 1)[0].tolist() == [7, 9, 11]
+
+
+@pytest.mark.quick
+def test_a_closure_has_numbers_of_its_own() -> None:
+    def made(k: Any) -> Any:
+        @fusible
+        def program(x: Any) -> Any:
+            for _ in range(3):
+                x = x + k
+            return x
+
+        return program
+
+    x = np.arange(3, dtype=np.int32)
+    for k in (3, np.int32(4), np.int64(5)):
+        agree(made(k), lambda k=k: (x.astype(np.result_type(x, k)),))
+    agree(made(2.5), lambda: (x.copy(),), told="runs as written: it has x first as dense vector of int32, and then")
+
+
+# --- what stays as it was ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_where_a_compiled_loop_stops_it_runs_as_written() -> None:
+    ones, wide = np.ones(4), np.ones(8)
+
+    def frozen() -> tuple[Any, ...]:
+        x = np.ones(4)
+        x.flags.writeable = False
+        return x, np.ones(4)
+
+    def same() -> tuple[Any, ...]:
+        x = np.ones(4)
+        return x, x
+
+    def overlapping() -> tuple[Any, ...]:
+        x = np.ones(8)
+        return x[:4], x[2:6]
+
+    for make in (
+        frozen,
+        same,
+        overlapping,
+        lambda: (ones.copy(), np.ones(3)),
+        lambda: (ones.copy(), np.ones(1)),
+        lambda: (np.ones(0), np.ones(0)),
+        lambda: (np.ones(4, np.int8), np.ones(4, np.int8)),
+        lambda: (wide.reshape(2, 4).copy(), wide.reshape(2, 4)),
+        lambda: (np.ones(4, int), np.ones(4)),
+    ):
+        assert outcome(changes, make) == outcome(changes, make, fused=False)
+    assert outcome(changes, lambda: (wide[::2], wide[1::2]))[0][1] == (4,)
+
+
+@pytest.mark.quick
+def test_the_vector_that_a_name_stood_for_has_what_was_written_to_it() -> None:
+    x = np.zeros(3, int)
+    y = changes_and_renames(x)
+    assert regions(changes_and_renames) == ["compiled: element by element"]
+    assert x.tolist() == [2, 1, 0]
+    assert y.tolist() == [4, 3, 0]
+    assert y is not x
+
+
+@pytest.mark.quick
+def test_a_function_without_its_text_runs_as_written() -> None:
+    scope: dict[str, Any] = {}
+    exec("def f(x):\n    for i in range(3):\n        x = x + 1\n    return x", scope)
+    told = explain(fusible(scope["f"]), np.arange(2))
+    assert told.result.tolist() == [3, 4]
+    assert "its text is not at hand" in told.runs[0].why
+    assert fusible(lambda x: x + 1)(3) == 4
+
+
+@pytest.mark.quick
+def test_an_error_names_the_users_line() -> None:
+    text = "def f(x):\n    for i in range(3):\n        x = x + 1\n    return x / None\n"
+    linecache.cache["<a user's file>"] = len(text), None, text.splitlines(True), "<a user's file>"
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<a user's file>", "exec"), scope)
+    with pytest.raises(TypeError) as caught:
+        fusible(scope["f"])(np.arange(2))
+    assert caught.traceback[-1].lineno == 3  # counted from 0
+
+
+# --- fixpoints --------------------------------------------------------------------------------------------------------
+
+
+@fusible
+def relaxed(A: Matrix, d: Any, s: Semiring = MinPlus) -> Any:
+    f = present(d, s)
+    while not is_empty(f):
+        t = vxm(f, A, s)
+        f = select(t, better(s), d)
+        ewise_add(d, f, s, out=d)
+    return d
+
+
+@fusible
+def levels(A: Matrix, f: SparseVector, visited: Any, k: int) -> Any:
+    level = full(visited, -1, "int32")
+    while f.nnz:
+        scatter(level, f, k)
+        scatter(visited, f, True)
+        f = vxm(f, A, LorLand, mask=visited, complement=True)
+        k += 1
+    return level, visited, k
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("fmt", ["csr", "csc", "coo", "ell", "dense"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_fixpoints_from_any_start(dtype: str, fmt: str) -> None:
+    rng = np.random.default_rng(3)
+    A = from_edges(*rng.integers(0, 40, (2, 120)), rng.integers(0, 9, 120).astype(dtype), shape=40).to(fmt)
+    for s in (MinPlus, MaxMin, MinFirst):
+        starts = [np.where(rng.random(40) < share, rng.integers(0, 50, 40), s.zero(A.dtype)) for share in (0, 0.1, 1)]
+        for start in starts:
+            some = (start != s.zero(A.dtype)).any()
+            agree(relaxed, lambda start=start, s=s: (A, start.astype(dtype), s), told="compiled" if some else "")
+    assert regions(relaxed)[0] == "compiled: a fixpoint of min_first in d, relaxed in any order"
+
+
+@pytest.mark.quick
+def test_a_fixpoint_of_negative_weights_runs_in_rounds() -> None:
+    A = from_edges([0, 0, 1, 2], [1, 2, 2, 3], [4.0, 1.0, -2.0, 1.0])
+    d = np.array([0.0, np.inf, np.inf, np.inf])
+    agree(relaxed, lambda: (A, d.copy()))
+    assert regions(relaxed)[0] == "compiled: vxm of a sparse vector"
+    assert relaxed(A, d).tolist() == [0, 4, 1, 2]
+
+
+@pytest.mark.quick
+def test_a_frontier_that_is_not_of_the_distances_runs_in_rounds() -> None:
+    @fusible
+    def from_elsewhere(A: Matrix, d: Any, f: SparseVector) -> Any:
+        while f.nnz > 0:
+            f = select(vxm(f, A, "min_plus"), "<", d)
+            d = ewise_add(d, f, "min")
+        return d
+
+    A = chain([3, 4, 5])
+    start = np.array([7, 9, 9, 50], np.int32)
+    agree(from_elsewhere, lambda: (A, start.copy(), SparseVector([0], np.array([1], np.int32), 4)))
+    assert regions(from_elsewhere)[0] == "compiled: vxm of a sparse vector"
+    agree(from_elsewhere, lambda: (A, start.copy(), SparseVector([0], np.array([7], np.int32), 4)))
+    assert "a fixpoint of min_plus in d" in regions(from_elsewhere)[0]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("k", [0, 5])
+def test_searches_by_levels(k: int) -> None:
+    rng = np.random.default_rng(1)
+    A = from_edges(*rng.integers(0, 60, (2, 90)), shape=60).pattern()
+    visited = rng.random(60) < 0.2
+    visited[7] = False
+    agree(levels, lambda: (A, one_hot(A, 7), visited.copy(), k))
+    assert regions(levels) == ["compiled: a breadth-first search, with visited for what is visited"]
+    several = SparseVector([7, 9], np.ones(2, bool), 60)
+    visited[9] = False
+    agree(levels, lambda: (A, several, visited.copy(), k))
+    assert regions(levels) == ["compiled: vxm of a sparse vector"]
+    level, found, _ = levels(A, one_hot(A, 7), np.zeros(60, bool), 0)
+    assert (level == bfs(A, 7)).all()
+    assert (found == (level >= 0)).all()
+
+
+@pytest.mark.quick
+def test_a_users_program_is_told_loop_by_loop() -> None:
+    function, arguments, _ = PROGRAMS["distances"]
+    A = from_edges([0, 1, 2], [1, 2, 3], np.array([3, 4, 5], np.int32))
+    told = explain(fusible(function), *arguments(A, 0))
+    assert told.result.tolist() == bellman_ford(A, 0).tolist()
+    [run] = [run for run in told.runs if run.why == "1 of 1 loops compiled"]
+    assert run.implementation == "fused"
+    assert "compiled: a fixpoint of min_plus in d, relaxed in any order" in run.details.values()
+
+
+@pytest.mark.quick
+def test_a_frontier_that_changes_its_type_is_taken_over_in_the_second_round() -> None:
+    @fusible
+    def labelled(A: Matrix, source: int) -> Any:
+        label = full(all_vertices(A), -1, "int32")
+        f, k = one_hot(A, source), 0
+        while f.nnz:
+            scatter(label, f, k)
+            f = sr.vxm(f, A, "any_pair", mask=label >= 0, complement=True)
+            k += 1
+        return label
+
+    A = chain([3, 4, 5])
+    assert labelled(A, 0).tolist() == labelled(A, 0, fused=False).tolist() == [0, 1, 2, 3]
+    assert regions(labelled) == ["compiled: vxm of a sparse vector"]
+
+
+@pytest.mark.quick
+def test_empty_matrices_and_single_vertices() -> None:
+    for n in (0, 1):
+        A = from_edges([], [], np.empty(0, np.int32), shape=n)
+        assert relaxed(A, np.zeros(n, np.int32)).tolist() == [0] * n
+    f = unit(A, 0, MinPlus)
+    assert densified(f, MinPlus).tolist() == [0]
+    assert f.indices.dtype == index_dtype(1)
