@@ -151,7 +151,7 @@ def test_loops_of_array_expressions(dtype: str) -> None:
     agree(changes_and_renames, lambda: (x.copy(),))
     agree(swaps, lambda: (x.copy(), x + 1))
     agree(best, lambda: (x.copy(),), told="runs as written")  # it is None at first
-    agree(with_keywords, lambda: (x.copy(), 3))
+    agree(with_keywords, lambda: (x.copy(), 3), told="runs as written")  # args is a tuple
     assert bits(with_keywords(x, 2, scale=3, other=1)) == bits((x * 9, {"other": 1}))
 
 
