@@ -364,3 +364,46 @@ def test_empty_matrices_and_single_vertices() -> None:
     f = unit(A, 0, MinPlus)
     assert densified(f, MinPlus).tolist() == [0]
     assert f.indices.dtype == index_dtype(1)
+
+
+@fusible
+def as_numpy_has_it(x: Any, A: Matrix) -> Any:
+    total = np.zeros_like(x)
+    for _ in range(3):
+        y = np.zeros(x.size, "int64") + np.arange(len(x))
+        total = np.maximum(total, (x @ A) ** 2) + y % 2 + np.ones(x.size, x.dtype)
+        if np.array_equal(total, x) or np.any(total < 0):
+            break
+        x = total - np.sum(x)
+    return total, np.min(total)
+
+
+@fusible
+def means(x: Any, A: Matrix) -> Any:
+    for _ in range(4):
+        x = A @ x
+        x = x / np.max(np.abs(x))
+        x = x - np.mean(x) / x.sum()
+    return x
+
+
+@pytest.mark.quick
+def test_functions_of_numpy() -> None:
+    rng = np.random.default_rng(0)
+    for n in (3, 300):
+        A = from_edges(*rng.integers(0, n, (2, 5 * n)), rng.integers(1, 5, 5 * n), shape=n)
+        agree(as_numpy_has_it, lambda A=A, n=n: (np.arange(n), A))
+        agree(means, lambda A=A, n=n: (np.linspace(1, 2, n), A.astype("float64")))
+
+
+@pytest.mark.quick
+def test_a_loop_of_many_rounds_is_handed_over() -> None:
+    @fusible
+    def counted(x: Any) -> Any:
+        k = 0
+        while k < 5000:
+            k += 1
+            x = x + 1
+        return x, k
+
+    agree(counted, lambda: (np.arange(3),))

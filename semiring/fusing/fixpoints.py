@@ -24,7 +24,7 @@ from .. import vectors
 from ..algebra.ops import BinaryOp
 from ..algebra.predicates import better, find_comparison, no_worse
 from ..algebra.semirings import LorLand, Semiring, find_combiner, find_semiring
-from ..kernels.interrupts import interruptible
+from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from ..verbs import verbs
 from ..verbs.operands import typed_matrix
 
@@ -89,7 +89,7 @@ class Fixpoint:
             if type(given) not in (int, float, d.dtype.type) or d.dtype.type(given) != given or given != given:
                 return None
             limit = d.dtype.type(given)
-        found = interruptible(lambda: relaxed(A, d, f.indices, s, limit))
+        found = interruptible(lambda: relaxed(A, d, f.indices, s, limit), A.nnz >= MIN_INTERRUPTIBLE_NNZ)
         if found is None:
             return None
         if self.in_place:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from formats import DTYPES
+
 from .. import vectors
 from . import phases
 from .translator import Statements, described
@@ -488,9 +490,22 @@ def extreme(sign: str) -> Handler:
 HANDLERS[builtins.min], HANDLERS[builtins.max] = extreme("<"), extreme(">")
 
 
-@handles(np.zeros_like, np.ones_like)
-def _like(t: Statements, x: Any, dtype: Any = None, *, into: Any = None) -> Any:
-    raise Unfit("makes vectors like another: use full(x, 0, dtype)")
+def like(fill: str) -> Handler:
+    """Makes what translates np.zeros_like and np.ones_like."""
+
+    def handler(t: Statements, x: Any, dtype: Any = None, *, into: Any = None) -> Dense:
+        if not isinstance(x, Dense):
+            raise Unfit("makes a vector like what is no dense one")
+        kind = x.dtype if is_none(dtype) else np.dtype(known(dtype, "a dtype"))
+        if kind not in DTYPES:
+            raise Unfit(f"makes a vector of {kind}")
+        value = {"0": "False", "1": "True"}[fill] if kind == BOOL else f"{kind}({fill})"
+        return Dense(kind, x.size, value)
+
+    return handler
+
+
+HANDLERS[np.zeros_like], HANDLERS[np.ones_like] = like("0"), like("1")
 
 
 @handles(np.count_nonzero)
@@ -498,9 +513,48 @@ def _count_nonzero(t: Statements, x: Any, *, into: Any = None) -> Number:
     return total(t, x, "({0} != 0)")
 
 
-@handles(np.any, np.all, np.sum, np.min, np.max)
-def _of_numpy(t: Statements, x: Any, *, into: Any = None) -> Any:
-    raise Unfit("calls a function of NumPy that is a method, too: write x.any()")
+def as_method(name: str) -> Handler:
+    """Makes what translates NumPy's function of a method's name."""
+
+    def handler(t: Statements, x: Any, *, into: Any = None) -> Any:
+        return method(t, x, name, [], {})
+
+    return handler
+
+
+METHODS = {np.any: "any", np.all: "all", np.sum: "sum", np.min: "min", np.max: "max", np.mean: "mean", np.copy: "copy"}
+HANDLERS |= {function: as_method(name) for function, name in METHODS.items()}
+
+
+@handles(np.array_equal)
+def _array_equal(t: Statements, x: Any, y: Any, *, into: Any = None) -> Number:
+    if not isinstance(x, Dense) or not isinstance(y, Dense):
+        raise Unfit("compares what are no dense vectors")
+    t.same_size(x.size, y.size)
+    return Number(BOOL, quantified(t, t.compared("==", x, y, ast.Name("array_equal")), True).code, True)
+
+
+def made_of(fill: str) -> Handler:
+    """Makes what translates np.zeros and np.ones."""
+
+    def handler(t: Statements, shape: Any, dtype: Any = None, *, into: Any = None) -> Dense:
+        kind = FLOAT64 if is_none(dtype) else np.dtype(known(dtype, "a dtype"))
+        if kind not in DTYPES:
+            raise Unfit(f"makes a vector of {kind}")
+        value = {"0": "False", "1": "True"}[fill] if kind == BOOL else f"{kind}({fill})"
+        return Dense(kind, room_for(t, t.integer(shape)), value)
+
+    return handler
+
+
+HANDLERS[np.zeros], HANDLERS[np.ones] = made_of("0"), made_of("1")
+
+
+@handles(np.arange)
+def _np_arange(t: Statements, stop: Any, *, into: Any = None) -> Dense:
+    if not isinstance(stop, Number) or stop.dtype != INT64:
+        raise Unfit("counts up to what is no int")
+    return Dense(INT64, room_for(t, f"max({t.integer(stop)}, 0)"), "int64({i})")
 
 
 # --- attributes, methods, elements ------------------------------------------------------------------------------------
@@ -563,6 +617,10 @@ def method(t: Statements, of: Any, name: str, args: list[Any], kwargs: dict[str,
                 return quantified(t, of, name == "all")
             case (("min" | "max"), []):
                 return least(t, of, "<" if name == "min" else ">")
+            case "mean", [] if of.dtype.kind == "f":
+                t.unless(f"{of.size} > 0")
+                whole = method(t, of, "sum", [], {})
+                return Number(of.dtype, f"{of.dtype}({whole.code} / {of.size})")
             case "take", [at]:
                 return elements(t, of, at)
     if isinstance(of, Number) and name == "item" and not args:

@@ -27,7 +27,7 @@ from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
 from .fixpoints import Fixpoint, LevelSearch, recognised
 from .functions import Translator
-from .translator import FIRST_EXIT, RUN_AS_WRITTEN, Plan, Restart, assigned_in
+from .translator import FIRST_EXIT, RUN_AS_WRITTEN, TOO_LONG, Plan, Restart, assigned_in
 from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Unfit
 
 CAPACITY = "capacity of vectors"
@@ -37,6 +37,8 @@ REFUSED = "is refused by the compiler"
 """The beginning of the reason where there is no better one."""
 MAX_LINES = 300
 """Lines of a compiled function: a longer one takes many seconds to compile."""
+FEW_ROUNDS, SMALL = np.int64(1 << 10), 1 << 14
+"""Rounds of loops that the main thread may run, with vectors and matrices of so many elements and entries in all."""
 MAX_REFUSED = 3
 """Rounds of a loop in one call after which it is not tried again."""
 SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
@@ -230,14 +232,23 @@ class Frame:
             arguments = [getattr(self, told[0].replace(" ", "_"))(*told[1:]) for told in self.compiled.parameters]
         except OverflowError:  # a Python number that 64 bits do not hold
             return None
-        code = interruptible(lambda: self.called(arguments))
-        if code == RUN_AS_WRITTEN:
+        rounds = self.compiled.names.index("rounds")
+        arguments[rounds] = FEW_ROUNDS
+        code = self.called(arguments) if self.is_small() else TOO_LONG
+        if code == TOO_LONG:  # what changes is in arrays of the call's own, which are made anew
+            arguments = [getattr(self, told[0].replace(" ", "_"))(*told[1:]) for told in self.compiled.parameters]
+            code = interruptible(lambda: self.called(arguments))
+        if code in (RUN_AS_WRITTEN, TOO_LONG):
             return None
         named = dict(zip(self.compiled.names, arguments, strict=True))
         numbers = (named["floats" if dtype.kind == "f" else "integers"][k] for k, dtype in self.compiled.results)
         found = self.results(named, numbers)
         found["exit"] = self.compiled.exits[code - FIRST_EXIT] if code >= FIRST_EXIT else None
         return found
+
+    def is_small(self) -> bool:
+        """True if a few rounds take so little that the main thread may run them, which hears no Ctrl-C meanwhile."""
+        return self.most + max((x.nnz for x in self.now.values() if isinstance(x, Matrix)), default=0) < SMALL
 
     def called(self, arguments: list[Any]) -> Any:
         """Call the compiled function, with a crew for products of dense vectors that are worth one."""
@@ -349,6 +360,9 @@ class Frame:
 
     def found(self, floats: bool) -> np.ndarray:
         return np.zeros(len(self.compiled.results), np.float64 if floats else np.int64)
+
+    def rounds(self) -> np.int64:
+        return np.int64(2**63 - 1)
 
     def gate(self) -> None:
         """The crew's gate takes this place."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.semirings import LorLand, PlusTimes
 from ..algebra.translation import Untranslatable, source
 from ..verbs import verbs
 from . import phases
@@ -39,9 +40,10 @@ from .values import (
     promoted,
 )
 
-RUN_AS_WRITTEN = 1
-"""The first number that a compiled function returns where the loop must run as written; else 0, or which exit."""
-FIRST_EXIT = 2
+RUN_AS_WRITTEN, TOO_LONG, FIRST_EXIT = 1, 2, 3
+"""The numbers that a compiled function returns where the loop must run as written, or had no rounds left.
+
+Else it returns 0, or the number of an exit from the third on."""
 
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITWISE = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
@@ -503,9 +505,11 @@ class Statements:
         self.bound = {name: value for name, value in {**self.bound, **before}.items() if name in known}
 
     def poll(self) -> None:
-        """Emit a look whether the call was interrupted."""
-        with self.block("if interrupted():"):
-            self.emit(f"return {RUN_AS_WRITTEN}")
+        """Emit a look whether the call was interrupted, or has had the rounds that it may have."""
+        rounds = self.parameter("rounds", "rounds")
+        self.emit(f"{rounds} -= 1")
+        with self.block(f"if {rounds} < 0 or interrupted():"):
+            self.emit(f"return {TOO_LONG}")
 
     def do_Break(self, node: ast.Break) -> None:
         if not self.breaks:
@@ -770,6 +774,13 @@ class Statements:
 
     def binary(self, op: ast.operator, x: Any, y: Any, node: Any) -> Any:
         """An operator on numbers and dense vectors, as NumPy and Python have it."""
+        if isinstance(op, ast.MatMult):
+            product = verbs.mxv if isinstance(x, MatrixValue) else verbs.vxm
+            both = [getattr(each, "dtype", None) for each in (x, y)]
+            semiring = Constant(LorLand if both == [BOOL, BOOL] else PlusTimes)
+            return self.called(product, [x, y, semiring], {}, node, None)
+        if isinstance(op, ast.Pow) and isinstance(x, Dense) and isinstance(y, Number) and y.constant == 2 and y.weak:
+            op, y = ast.Mult(), x  # which is how NumPy squares
         if not (isinstance(x, Number | Dense) and isinstance(y, Number | Dense)):
             raise Unfit(f"has {ast.unparse(node)!r}")
         dtype, weak = promoted(x, y)
