@@ -317,10 +317,10 @@ def _either(t: Statements, flags: Any, x: Any, y: Any, *, into: Any = None) -> A
 def _indices(t: Statements, i: Any, size: Any, *, into: Any = None) -> Sparse:
     if not isinstance(i, Dense) or i.dtype != index_type(t):
         raise Unfit("makes a sparse vector of what are no indices")
-    extent = t.integer(size)
+    extent = room_for(t, t.integer(size))
     at = t.as_array(i)
     to = t.new_list(i.dtype, extent, False, into, at)
-    t.unless(f"{t.helper('inside', phases.inside)}({at.array}, {at.size}, {extent})")
+    t.unless(f"{t.helper('ascends', phases.ascends)}({at.array}, {at.size}, {extent})")
     with t.block(f"for i in range(uintp({at.size})):"):
         t.emit(f"{to.indices}[i], {to.values}[i] = {at.at('i')}, {at.at('i')}")
     t.emit(f"{to.count} = {at.size}")
@@ -333,7 +333,8 @@ def _first_entry(t: Statements, v: Any, *, into: Any = None) -> Sparse:
     v = t.in_order(v)
     to = t.new_list(v.dtype, v.size, True, None)
     t.emit(f"{to.count} = min(int64({v.count}), 1)")
-    t.emit(f"{to.indices}[0], {to.values}[0] = {v.indices}[0], {v.values}[0]")
+    with t.block(f"if {to.count} > 0:"):
+        t.emit(f"{to.indices}[0], {to.values}[0] = {v.indices}[0], {v.values}[0]")
     return to
 
 

@@ -41,7 +41,7 @@ def pushing(
     def push(matrix, x, y, d, mask, to):
         """Write the list of the product; returns its length.  y: zeros, as it is left again."""
         (indptr, indices, values), (x_i, x_v, count), (allowed, wanted), (to_i, to_v) = matrix, x, mask, to
-        end = np.uintp(0)
+        end, most = np.uintp(0), np.uintp(to_i.size - 1)
         for p in range(np.uintp(count)):
             i, weight = np.uintp(x_i[p]), x_v[p]
             for e in range(np.uintp(indptr[i]), np.uintp(indptr[i + ONE])):
@@ -55,7 +55,7 @@ def pushing(
                 now = add(before, term)
                 y[k] = now
                 to_i[end] = k
-                end += np.uintp((before == zero) & (now != zero))
+                end = min(end + np.uintp((before == zero) & (now != zero)), most)  # whatever the user's ⊕ gives
         for p in range(end):
             k = np.uintp(to_i[p])
             to_v[p] = y[k]
@@ -221,6 +221,16 @@ def ordered(indices, values, count, words, room):
                 indices[end], values[end] = i, room[i]
                 end += 1
                 left &= left - BIT
+
+
+def ascends(indices, count, size):
+    """True if so many indices ascend, and are within a vector of that size."""
+    last = -1
+    for p in range(count):
+        if indices[p] <= last or indices[p] >= size:
+            return False
+        last = indices[p]
+    return True
 
 
 def inside(indices, count, size):
