@@ -146,7 +146,7 @@ def _masked(t: Statements, x: Any, mask: Any, *, into: Any = None) -> Sparse:
         raise Unfit("masks what is no dense vector")
     if isinstance(mask, Sparse):
         t.same_size(x.size, mask.size)
-        return with_values(t, mask, x.dtype, t.as_array(x).at("uintp({i})"), into)
+        return with_values(t, mask, x.dtype, x.at("uintp({i})"), into)
     t.same_size(x.size, mask.size)
     both = Dense(BOOL, mask.size, mask.element, mask.reads | x.reads, mask.gathers | x.gathers)
     return sparse_from(t, both, "{0}", into, x.at("i"), x.dtype)

@@ -163,8 +163,13 @@ class Written:
 
     def test(self, size: str, i: str) -> str:
         """The text of a test whether a place may be written. Afterwards call `unmark`."""
-        flags, wanted = self.flags(size)
-        return "True" if not flags else f"({flags}[{i}] == {wanted})"
+        if not isinstance(self.mask, Dense):
+            flags, wanted = self.flags(size)
+            return "True" if not flags else f"({flags}[{i}] == {wanted})"
+        self.t.same_size(size, self.mask.size)
+        if self.out is not None and getattr(self.out, "array", None) in self.mask.reads | self.mask.gathers:
+            self.mask = self.t.kept(self.mask)  # for what is written is read
+        return f"(not {self.mask.at(i)})" if self.complement else f"({self.mask.at(i)})"
 
     def written(self, result: Any, zero: Any, into: Any, masked: bool = False) -> Any:
         """The result by the rule.  masked: it is absent where the mask does not allow."""
@@ -418,7 +423,8 @@ def product(
     write = Written(t, **only(rule))
     x = typed(t, x, s, dtype)
     t.told.append(f"{'mxv' if matrix_first else 'vxm'} of a {'sparse' if isinstance(x, Sparse) else 'dense'} vector")
-    by_mask = write.mask is not None
+    at_entries = isinstance(x, Sparse) and isinstance(write.mask, Dense) and not write.mask.array
+    by_mask = write.mask is not None and not at_entries  # a mask that is an expression is computed at entries alone
     flags, wanted = write.flags(size) if by_mask else (t.scratch(BOOL, False), "True")
     along = matrix_first != isinstance(x, Sparse)  # rows for a gather of mxv, columns for its push
     matrix = matrix_parameter(t, A, s, dtype, by_rows=along)
@@ -427,7 +433,8 @@ def product(
         x = t.in_order(x) if sums and dtype.kind == "f" else x
         kind = s, dtype, matrix_first, by_mask
         push = t.helper("push", phases.summing(*kind) if sums else phases.pushing(*kind, better(s) if d else None))
-        to = t.new_list(dtype, size, False, into if write.out is None else None, x, write.mask)
+        into_place = into if write.out is None and not at_entries else None
+        to = t.new_list(dtype, size, False, into_place, x, write.mask)
         y = t.scratch(dtype, s.zero(dtype))
         y += f", {t.parameter('seen', 'flags') if sums else d.array if d else y}"
         parts = f"{matrix}, {x.list}, {y}, ({flags}, {wanted}), ({to.indices}, {to.values})"
@@ -444,7 +451,7 @@ def product(
         t.unless(f"{exact}[0]")
     if by_mask:
         write.unmark()
-    return write.written(result, s.zero(dtype), into, masked=True)
+    return write.written(result, s.zero(dtype), into, masked=by_mask)
 
 
 @lru_cache(maxsize=8)
@@ -567,9 +574,9 @@ def _ewise_mult(t: Statements, u: Any, v: Any, op: Any, *, into: Any = None, **r
         with t.block(f"for q in range(uintp({v.count})):"):
             t.emit(f"{seen}[uintp({v.indices}[q])] = False")
     elif isinstance(u, Sparse):
-        to = intersection(t, u, t.as_array(v).at("i"), function, zero, result, "True")
+        to = intersection(t, u, v.at("i"), function, zero, result, "True")
     else:
-        to = intersection(t, v, t.as_array(u).at("i"), function, zero, result, "True", turned=True)
+        to = intersection(t, v, u.at("i"), function, zero, result, "True", turned=True)
     return write.written(to, fill, into)
 
 
@@ -693,8 +700,8 @@ def condition(t: Statements, u: Dense | Sparse, predicate: Any, other: Any) -> t
     if isinstance(other, Dense):
         t.same_size(u.size, other.size)
         if isinstance(u, Sparse):
-            array = t.as_array(other)
-            other = Dense(other.dtype, x.size, array.at(f"uintp({u.indices}[{{i}}])"), gathers=array.reads)
+            arrays = other.reads | other.gathers
+            other = Dense(other.dtype, x.size, other.at(f"uintp({u.indices}[{{i}}])"), gathers=arrays)
     dtype, _ = promoted(x, other)
     texts = [cast(z.element if isinstance(z, Dense) else z.code, z.dtype, dtype) for z in (x, other)]
     test = f"{t.helper('op', phases.function_of(compare, dtype))}({', '.join(texts)})"
