@@ -260,14 +260,14 @@ def relaxed(A: Matrix, d: Any, s: Semiring = MinPlus) -> Any:
 
 
 @fusible
-def levels(A: Matrix, f: SparseVector, visited: Any, k: int) -> Any:
+def levels(A: Matrix, f: SparseVector, visited: Any, k: int, s: Any = LorLand) -> Any:
     level = full(visited, -1, "int32")
     while f.nnz:
         scatter(level, f, k)
         scatter(visited, f, True)
-        f = vxm(f, A, LorLand, mask=visited, complement=True)
+        f = vxm(f, A, s, mask=visited, complement=True)
         k += 1
-    return level, visited, k
+    return level, visited, k, f
 
 
 @pytest.mark.quick
@@ -319,11 +319,14 @@ def test_searches_by_levels(k: int) -> None:
     visited[7] = False
     agree(levels, lambda: (A, one_hot(A, 7), visited.copy(), k))
     assert regions(levels) == ["compiled: a breadth-first search, with visited for what is visited"]
+    for B in (A, A.astype("int32"), A.astype("float64")):
+        agree(levels, lambda B=B: (B, one_hot(B, 7), visited.copy(), k, "any_pair"))
+        assert regions(levels) == ["compiled: a breadth-first search, with visited for what is visited"]
     several = SparseVector([7, 9], np.ones(2, bool), 60)
     visited[9] = False
     agree(levels, lambda: (A, several, visited.copy(), k))
     assert regions(levels) == ["compiled: vxm of a sparse vector"]
-    level, found, _ = levels(A, one_hot(A, 7), np.zeros(60, bool), 0)
+    level, found, *_ = levels(A, one_hot(A, 7), np.zeros(60, bool), 0)
     assert (level == bfs(A, 7)).all()
     assert (found == (level >= 0)).all()
 

@@ -23,7 +23,7 @@ from formats.arrays import index_dtype
 from .. import vectors
 from ..algebra.ops import BinaryOp
 from ..algebra.predicates import better, find_comparison, no_worse
-from ..algebra.semirings import LorLand, Semiring, find_combiner, find_semiring
+from ..algebra.semirings import AnyPair, LorLand, Semiring, find_combiner, find_semiring
 from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from ..verbs import verbs
 from ..verbs.operands import typed_matrix
@@ -110,6 +110,7 @@ class LevelSearch:
     frontier: str
     visited: str
     matrix: str
+    semiring: Semiring
     matrix_first: bool
     ahead: bool
     levels: str = ""
@@ -126,7 +127,10 @@ class LevelSearch:
         A, level = evaluated(ast.parse(self.matrix, mode="eval").body, values), values.get(self.levels)
         if not isinstance(A, Matrix) or A.nrows != A.ncols or not isinstance(f, SparseVector) or f.nnz != 1:
             return None
-        if not is_vector(visited, A.nrows, "b") or f.dtype != np.bool_ or f.size != A.nrows or not f.values[0]:
+        if not is_vector(visited, A.nrows, "b") or f.size != A.nrows or not f.values[0]:
+            return None
+        dtype = np.result_type(A.dtype, f.dtype) if self.semiring == AnyPair else f.dtype
+        if dtype not in self.semiring.dtypes:
             return None
         source, first = int(f.indices[0]), values.get(self.counter, 0)
         if visited[source] != self.ahead or type(first) is not int:
@@ -144,7 +148,7 @@ class LevelSearch:
         visited |= reached
         if self.levels:
             np.add(found, first + self.late, out=level, where=reached, casting="unsafe")
-        empty = SparseVector.trusted(np.empty(0, f.indices.dtype), np.empty(0, bool), f.size)
+        empty = SparseVector.trusted(np.empty(0, f.indices.dtype), np.empty(0, dtype), f.size)
         rounds = {self.counter: first + int(found.max()) + 1} if self.counter else {}
         return {self.frontier: empty, "exit": None, **rounds}
 
@@ -217,7 +221,7 @@ class Reader:
     def level_search(self, frontier: str, wanted: set[str]) -> LevelSearch:
         """Look whether the round is that of a search by levels."""
         step = self.terms[frontier]
-        _, f, mask, A, matrix_first = step
+        _, f, mask, A, matrix_first, semiring = step
         match mask:
             case ("marked", ("start", visited), ("start", name)) if name == frontier:
                 ahead = False
@@ -244,7 +248,7 @@ class Reader:
             raise Other
         if {visited, levels, counter, frontier} & names_of(A):
             raise Other
-        return LevelSearch(frontier, visited, A, matrix_first, ahead, levels, counter, late)
+        return LevelSearch(frontier, visited, A, semiring, matrix_first, ahead, levels, counter, late)
 
     def fixpoint(self, frontier: str, wanted: set[str], bound: ast.expr | None) -> Fixpoint:
         """Look whether the round is that of a fixpoint."""
@@ -366,10 +370,11 @@ class Reader:
         if function not in (verbs.vxm, verbs.mxv) or len(args) != 3 or not isinstance(mask, ast.Name):
             raise Other
         x, A, s = args if function is verbs.vxm else (args[1], args[0], args[2])
-        if find_semiring(self.known(s)) != LorLand:
+        semiring = find_semiring(self.known(s))
+        if semiring not in (LorLand, AnyPair):
             raise Other
         visited = self.terms.get(mask.id, ("start", mask.id))
-        return "unvisited", self.term(x), visited, ast.unparse(A), function is verbs.mxv
+        return "unvisited", self.term(x), visited, ast.unparse(A), function is verbs.mxv, semiring
 
     def of_call(self, function: Any, args: list[ast.expr], out: ast.expr | None) -> Term:
         """The term of a call of a verb."""
