@@ -294,10 +294,10 @@ def no_worse(semiring: Semiring) -> BinaryOp:
     """
     if semiring.add in (MONOIDS["min"], MONOIDS["max"]):
         return OPERATORS[_ORDERS[semiring.add.name][1]]
-    add = semiring.add
+    add, scalar = semiring.add, semiring.add.op.scalar
     return BinaryOp(
         f"no_worse_{semiring.name}",
-        lambda a, b: add.op.scalar(a, b) == a,
+        lambda a, b: scalar(a, b) == a,
         _compared(add.op, "(T)({}) == a"),
         array=lambda a, b: add(a, b) == a,
         boolean=True,

@@ -35,7 +35,7 @@ class Untranslatable(ValueError):
 def cuda_expression(scalar: Callable[..., Any]) -> str:
     """`scalar` as a CUDA expression in `a` and `b`; Untranslatable if it is more than one."""
     function = getattr(scalar, "py_func", scalar)
-    node = source(function)
+    node = _source(function)
     names = [argument.arg for argument in node.args.args]
     if len(names) != 2 or node.args.vararg or node.args.kwonlyargs or node.args.defaults:
         raise Untranslatable("it does not take two arguments")
@@ -46,7 +46,7 @@ def cuda_expression(scalar: Callable[..., Any]) -> str:
     return _returned(body, known)
 
 
-def source(function: Any) -> Any:
+def _source(function: Any) -> Any:
     """The syntax tree of a lambda or a `def`: the one at that place in its file."""
     try:
         lines, _ = inspect.findsource(function)

@@ -15,7 +15,8 @@ import numpy as np
 
 from formats import Matrix
 
-from ..algebra.translation import Untranslatable, source
+from ..algebra.translation import Untranslatable
+from ..algebra.translation import _source as source
 from ..verbs.explanation import AS_WRITTEN, ASKING, UNTOLD, running_as
 from .regions import Region, exits_of
 

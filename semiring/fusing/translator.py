@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..algebra.semirings import LorLand, PlusTimes
-from ..algebra.translation import Untranslatable, source
+from ..algebra.translation import Untranslatable
+from ..algebra.translation import _source as source
 from ..verbs import verbs
 from . import phases
 from .apart import apart
