@@ -410,3 +410,34 @@ def test_a_loop_of_many_rounds_is_handed_over() -> None:
         return x, k
 
     agree(counted, lambda: (np.arange(3),))
+
+
+@pytest.mark.quick
+def test_integers_of_python_have_no_end() -> None:
+    @fusible
+    def doubled(k: int, x: Any) -> Any:
+        for _ in range(70):
+            k = k * 2 + 1
+        return k, x
+
+    @fusible
+    def added(k: int, x: Any) -> Any:
+        for _ in range(2):
+            x = x + k
+        return x
+
+    for k in (0, 1, -1, -5):
+        assert doubled(k, 0)[0] == doubled(k, 0, fused=False)[0] == k * 2**70 + 2**70 - 1
+    x = np.arange(3, dtype=np.int32)
+    for k in (7, 2**31 - 1, 2**31, -(2**40), 2**70):
+        assert outcome(added, lambda k=k: (k, x.copy())) == outcome(added, lambda k=k: (k, x.copy()), fused=False)
+
+
+@pytest.mark.quick
+def test_sums_are_no_fixpoints() -> None:
+    A = from_edges([0, 0, 1, 2], [1, 2, 3, 3], np.array([3, 4, 5, 6]))
+    for s in (sr.PlusTimes, MinPlus):
+        start = np.full(4, s.zero(A.dtype))
+        start[0] = s.unit(A.dtype)
+        agree(relaxed, lambda s=s, start=start: (A, start.copy(), s))
+    assert "fixpoint" in regions(relaxed)[0]

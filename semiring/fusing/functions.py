@@ -1,7 +1,6 @@
-"""Functions of vectors and of NumPy, methods and elements: what each becomes in a compiled program.
+"""Functions of vectors, of NumPy and of Python, methods and elements: what each becomes in a compiled program.
 
-Each is translated to what it does as written, in `semiring.generic.vectors`, `semiring.cpu.compiled` and
-`semiring.verbs.masks`: the same entries, the same values, to the last bit. What is not here is not compiled.
+They are translated as the verbs are (`semiring.fusing.verbs`), with the bits that they have as written.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from formats import DTYPES
 
 from .. import vectors
 from . import phases
-from .translator import Statements, described
+from .translator import CAPACITY, Statements, described
 from .values import (
     BOOL,
     FLOAT64,
@@ -101,7 +100,7 @@ def _all_vertices(t: Statements, A: Any, *, into: Any = None) -> Dense:
 
 def index_type(t: Statements) -> np.dtype:
     """The dtype of indices: that of the largest vector."""
-    return t.inputs["capacity of vectors"].value
+    return t.inputs[CAPACITY].value
 
 
 @handles(vectors.nonzero)

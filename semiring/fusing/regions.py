@@ -27,10 +27,9 @@ from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
 from .fixpoints import Fixpoint, LevelSearch, recognised
 from .functions import Translator
-from .translator import FIRST_EXIT, RUN_AS_WRITTEN, TOO_LONG, Plan, Restart, assigned_in
+from .translator import CAPACITY, FIRST_EXIT, RUN_AS_WRITTEN, TOO_LONG, Plan, Restart, assigned_in
 from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Unfit
 
-CAPACITY = "capacity of vectors"
 MAX_ATTEMPTS = 24
 """How often a loop is translated anew as its types are found."""
 REFUSED = "is refused by the compiler"

@@ -49,6 +49,10 @@ Else it returns 0, or the number of an exit from the third on."""
 ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 BITWISE = {ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+MOST = 2.0**63 - 2.0**20
+"""The size of Python's integers up to which 64 bits surely hold them."""
+CAPACITY = "capacity of vectors"
+"""The name, which no variable has, of the dtype of indices."""
 MAX_DEPTH = 8
 """How deep calls of the user's functions may lie in each other."""
 
@@ -274,11 +278,11 @@ class Statements:
         into = node.targets[0].id if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) else None
         value = self.value(node.value, into)
         for target in node.targets:
-            self.store(target, value, node.value)
+            self.store(target, value)
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self.store(node.target, self.value(node.value), node.value)
+            self.store(node.target, self.value(node.value))
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         as_load = ast.parse(ast.unparse(node.target), mode="eval").body
@@ -290,9 +294,9 @@ class Statements:
         elif isinstance(current, Sparse):
             raise Unfit("changes a sparse vector by an operator")
         else:
-            self.store(node.target, value, node.value)
+            self.store(node.target, value)
 
-    def store(self, target: ast.expr, value: Any, source_node: ast.expr) -> None:
+    def store(self, target: ast.expr, value: Any) -> None:
         """Assign a value to a target."""
         match target:
             case ast.Name(id=name):
@@ -306,7 +310,7 @@ class Statements:
                         self.alias(self.named(each.id), part, renamed)
                 parts = [self.kept(part) for part in value.parts] if len(value.parts) > 1 else value.parts
                 for each, part in zip(targets, parts, strict=True):
-                    self.store(each, part, source_node)
+                    self.store(each, part)
             case ast.Subscript(value=of, slice=at):
                 self.store_at(self.value(of), at, value, target)
             case _:
@@ -792,6 +796,8 @@ class Statements:
                     raise Unfit("subtracts Booleans")
                 return self.elementwise("({0} or {1})" if sign == "+" else "({0} and {1})", BOOL, x, y)
             dtype = INT64 if dtype == BOOL else dtype
+            if weak and dtype == INT64 and isinstance(x, Number) and isinstance(y, Number):  # Python's know no end
+                self.unless(f"abs(float64({x.code}) {sign} float64({y.code})) < {MOST}")
             text = f"{dtype}({{0}} {sign} {{1}})"
         elif type(op) in BITWISE and dtype.kind in "ib":
             sign = BITWISE[type(op)]
@@ -816,6 +822,8 @@ class Statements:
         if x.dtype == dtype:
             return x
         if isinstance(x, Number):
+            if x.weak and x.dtype == INT64 and dtype == np.int32:  # which NumPy refuses for others
+                self.unless(f"-2147483648 <= {x.code} <= 2147483647")
             return Number(dtype, cast(x.code, x.dtype, dtype), x.weak)
         return Dense(dtype, x.size, cast(x.element, x.dtype, dtype), x.reads, x.gathers)
 

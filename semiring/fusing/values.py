@@ -127,7 +127,7 @@ class Constant:
 class Function:
     """A function of the user's, to be put in where it is called.
 
-    parameters: names.  body: its statements, or the expression of a lambda.  scope: finds what names mean within.
+    node: the syntax tree of a `def` or a lambda.  scope: finds what names mean within.
     """
 
     name: str

@@ -29,10 +29,11 @@ def relaxed(A: Matrix, d: np.ndarray, frontier: np.ndarray, s: Semiring, limit: 
     limit: distances that are worse stay as they are in d; the zero for none.  None if the order of relaxations could
     matter, or a path could gain by being longer.
     """
-    if s.mul == OPERATORS["first"]:
-        if not s.add.selective or s.add.name == "any":
-            return None
-    elif Law.UNIT not in s.laws or order_matters(s, A.dtype) or outside(A, s) or gains_by_length(A, s):
+    if not s.add.selective or s.add.name == "any":
+        return None
+    if s.mul != OPERATORS["first"] and (
+        Law.UNIT not in s.laws or order_matters(s, A.dtype) or outside(A, s) or gains_by_length(A, s)
+    ):
         return None
     rows: CSR = compressed(A, 0)
     if frontier.size == 1 and Law.UNIT in s.laws and is_unit(d, int(frontier[0]), s):
