@@ -441,3 +441,13 @@ def test_sums_are_no_fixpoints() -> None:
         start[0] = s.unit(A.dtype)
         agree(relaxed, lambda s=s, start=start: (A, start.copy(), s))
     assert "fixpoint" in regions(relaxed)[0]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("s", [LorLand, "any_pair"])
+@pytest.mark.parametrize("dtype", ["bool", "int32"])
+def test_a_search_over_stored_zeros(dtype: str, s: Any) -> None:
+    A = from_edges([0, 1, 2, 0], [1, 2, 3, 3], np.array([1, 0, 1, 0]).astype(dtype))
+    agree(levels, lambda: (A, one_hot(A, 0), np.zeros(4, bool), 0, s))
+    level = levels(A, one_hot(A, 0), np.zeros(4, bool), 0, s)[0].tolist()
+    assert level == ([0, 1, -1, -1] if dtype == "bool" and s is LorLand else [0, 1, 2, 1])

@@ -24,6 +24,7 @@ from .. import vectors
 from ..algebra.ops import BinaryOp
 from ..algebra.predicates import better, find_comparison, no_worse
 from ..algebra.semirings import AnyPair, LorLand, Semiring, find_combiner, find_semiring
+from ..cpu.ranges import holds_zero
 from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from ..verbs import verbs
 from ..verbs.operands import typed_matrix
@@ -130,8 +131,8 @@ class LevelSearch:
         if not is_vector(visited, A.nrows, "b") or f.size != A.nrows or not f.values[0]:
             return None
         dtype = np.result_type(A.dtype, f.dtype) if self.semiring == AnyPair else f.dtype
-        if dtype not in self.semiring.dtypes:
-            return None
+        if dtype not in self.semiring.dtypes or (self.semiring == LorLand and A.dtype == bool and holds_zero(A, False)):
+            return None  # a stored False is no edge for a product, and one for a search
         source, first = int(f.indices[0]), values.get(self.counter, 0)
         if visited[source] != self.ahead or type(first) is not int:
             return None
