@@ -18,7 +18,8 @@ from typing import Any, cast
 import numpy as np
 
 from formats import Matrix, SparseVector
-from formats.arrays import index_dtype
+from formats.arrays import Array, all_of, is_array, namespace, place_of
+from formats.storage.orientation import compressed
 
 from .. import vectors
 from ..algebra.ops import BinaryOp
@@ -29,7 +30,7 @@ from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from ..verbs import verbs
 from ..verbs.operands import typed_matrix
 
-SCHEDULES = "algorithms.fused.cpu.schedules"
+SCHEDULES = "algorithms.fused.schedules"
 """The module whose `relaxed` runs such loops, which is imported when the first of them runs."""
 
 PARAMETERS: dict[Any, tuple[str, ...]] = {
@@ -69,10 +70,11 @@ class Fixpoint:
 
     def run(self, values: dict[str, Any]) -> dict[str, Any] | None:
         """The values of names after the loop; None if its vectors are not those of a fixpoint's start."""
-        d, f = values.get(self.distances), values.get(self.frontier)
+        d: Any = values.get(self.distances)
+        f: Any = values.get(self.frontier)
         A = evaluated(ast.parse(self.matrix, mode="eval").body, values)
         s = self.semiring
-        if not isinstance(f, SparseVector) or not isinstance(d, np.ndarray) or not isinstance(A, Matrix):
+        if not isinstance(f, SparseVector) or not is_array(d) or not isinstance(A, Matrix):
             return None
         if A.nrows != A.ncols or d.shape != (A.nrows,) or f.size != d.size or d.dtype not in s.dtypes:
             return None
@@ -80,9 +82,14 @@ class Fixpoint:
             return None
         if self.bound is not None and not evaluated(self.bound, values) >= A.nrows:
             return None
-        if self.in_place and not d.flags.writeable or (d.take(f.indices) != f.values).any():
+        if (self.in_place and not is_writeable(d)) or not beside(d, f.values):
             return None
-        A = typed_matrix(A.T if self.matrix_first else A, s, d.dtype)
+        if bool((d.take(f.indices) != f.values).any()):
+            return None
+        whole = not (A.in_parts or A.streams)
+        if not whole and (self.matrix_first or A.dtype != d.dtype):
+            return None
+        A = typed_matrix(A.T if self.matrix_first else A, s, d.dtype) if whole else A
         relaxed: Callable[..., Any] = import_module(SCHEDULES).relaxed
         limit = s.zero(d.dtype)
         if self.limit:
@@ -90,14 +97,14 @@ class Fixpoint:
             if type(given) not in (int, float, d.dtype.type) or d.dtype.type(given) != given or given != given:
                 return None
             limit = d.dtype.type(given)
-        found = interruptible(lambda: relaxed(A, d, f.indices, s, limit), A.nnz >= MIN_INTERRUPTIBLE_NNZ)
+        waits = A.nnz >= MIN_INTERRUPTIBLE_NNZ and A.place.on_host
+        found = interruptible(lambda: relaxed(A, d, f.indices, s, limit), waits)
         if found is None:
             return None
         if self.in_place:
-            np.copyto(d, found)
+            namespace(d).copyto(d, found)
             found = d
-        empty = SparseVector.trusted(np.empty(0, index_dtype(f.size)), np.empty(0, f.dtype), f.size)
-        return {self.distances: found, self.frontier: empty, "exit": None}
+        return {self.distances: found, self.frontier: emptied(f, f.dtype), "exit": None}
 
 
 @dataclass(frozen=True)
@@ -124,39 +131,64 @@ class LevelSearch:
 
     def run(self, values: dict[str, Any]) -> dict[str, Any] | None:
         """The values of names after the loop; None if its vectors are not those of a search's start."""
-        f, visited = values.get(self.frontier), cast(Any, values.get(self.visited))
-        A, level = evaluated(ast.parse(self.matrix, mode="eval").body, values), values.get(self.levels)
+        f, visited, level = (cast(Any, values.get(name)) for name in (self.frontier, self.visited, self.levels))
+        A = evaluated(ast.parse(self.matrix, mode="eval").body, values)
         if not isinstance(A, Matrix) or A.nrows != A.ncols or not isinstance(f, SparseVector) or f.nnz != 1:
             return None
         if not is_vector(visited, A.nrows, "b") or f.size != A.nrows or not f.values[0]:
             return None
         dtype = np.result_type(A.dtype, f.dtype) if self.semiring == AnyPair else f.dtype
-        if dtype not in self.semiring.dtypes or (self.semiring == LorLand and A.dtype == bool and holds_zero(A, False)):
-            return None  # a stored False is no edge for a product, and one for a search
+        if dtype not in self.semiring.dtypes or not beside(visited, f.values):
+            return None
+        if self.semiring == LorLand and A.dtype == bool and stores_false(A):
+            return None  # which is no edge for a product, and one for a search
         source, first = int(f.indices[0]), values.get(self.counter, 0)
         if visited[source] != self.ahead or type(first) is not int:
             return None
-        if self.levels and (not is_vector(level, A.nrows, "i") or np.may_share_memory(level, visited)):
+        if self.matrix_first and (A.in_parts or A.streams):
             return None
+        if self.levels:
+            if not is_vector(level, A.nrows, "i") or not beside(level, visited):
+                return None
+            if namespace(level).may_share_memory(level, visited):
+                return None
         A = A.T if self.matrix_first else A
         outside = visited.copy()
         outside[source] = False
-        searched: Callable[..., Any] = import_module(SCHEDULES).searched
-        found = searched(A, source, outside)
-        if found is None:
-            return None
+        found = import_module(SCHEDULES).searched(A, source, outside)
         reached = found >= self.ahead
         visited |= reached
         if self.levels:
-            np.add(found, first + self.late, out=level, where=reached, casting="unsafe")
-        empty = SparseVector.trusted(np.empty(0, f.indices.dtype), np.empty(0, dtype), f.size)
+            namespace(level).copyto(level, found + (first + self.late), where=reached, casting="unsafe")
         rounds = {self.counter: first + int(found.max()) + 1} if self.counter else {}
-        return {self.frontier: empty, "exit": None, **rounds}
+        return {self.frontier: emptied(f, dtype), "exit": None, **rounds}
 
 
 def is_vector(x: Any, size: int, kind: str) -> bool:
     """True for an array of one dimension, of that size and kind of dtype, that may be written."""
-    return isinstance(x, np.ndarray) and x.shape == (size,) and x.dtype.kind == kind and x.flags.writeable
+    return is_array(x) and x.shape == (size,) and x.dtype.kind == kind and is_writeable(x)
+
+
+def stores_false(A: Matrix) -> bool:
+    """True if a matrix of Booleans may store a False."""
+    if A.place.on_host:
+        return holds_zero(A, False)
+    return A.in_parts or A.streams or not all_of(compressed(A, 0).values)
+
+
+def is_writeable(x: Array) -> bool:
+    """True for an array that may be written, as all of a GPU may."""
+    return not isinstance(x, np.ndarray) or x.flags.writeable
+
+
+def beside(x: Array, y: Array) -> bool:
+    """True if both arrays are on the host, or on the same GPU."""
+    return place_of(x) == place_of(y)
+
+
+def emptied(f: SparseVector, dtype: np.dtype) -> SparseVector:
+    """A vector without entries of the same size, in the same place."""
+    return SparseVector.trusted(f.indices[:0].copy(), f.values[:0].astype(dtype), f.size)
 
 
 def evaluated(node: ast.expr, values: dict[str, Any]) -> Any:
@@ -275,9 +307,9 @@ class Reader:
             raise Other
         if isinstance(node, ast.Call):
             function, arguments = self.known(node.func), [self.known(argument) for argument in node.args]
-            if function is not better or node.keywords:
+            if (function is not better and function is not no_worse) or node.keywords:
                 raise Other
-            return better(*arguments)
+            return function(*arguments)
         if not isinstance(node, ast.Name | ast.Attribute | ast.Constant):
             raise Other
         return evaluated(node, self.values)

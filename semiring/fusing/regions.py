@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from formats import CSC, CSR, DTYPES, Matrix, SparseVector
-from formats.arrays import index_dtype, is_array
+from formats.arrays import index_dtype, is_array, place_of
+from formats.places import HOST, Place
 from formats.storage.orientation import compressed
 
 from .. import vectors
@@ -96,6 +97,8 @@ class Region:
             self.told = fixpoint.told
             return answer
         found = self.known.get(key)
+        if found is None and not place_of_all(values).on_host:
+            found = self.known[key] = Unfit("is on a GPU, where only fixpoints and searches by levels are compiled yet")
         if found is None or (isinstance(found, Compiled) and not found.holds()):
             found = self.known[key] = self.compiled(inputs)
         if isinstance(found, Compiled):
@@ -169,23 +172,22 @@ def described(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Returns what a compiled loop depends on, and what each name means to the translator."""
     inputs: dict[str, Any] = {}
     key: list[Any] = []
-    capacity = 1
+    capacity, place = 1, place_of_all(values)
     for name, value in values.items():
         if type(value) in WEAK:
             inputs[name] = Number(WEAK[type(value)], "", True)
             key.append((name, type(value)))
-        elif isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype in DTYPES:
+        elif is_array(value) and value.ndim == 1 and value.dtype in DTYPES and place_of(value) == place:
             inputs[name] = Dense(value.dtype, "", "")
             key.append((name, "dense", value.dtype))
             capacity = max(capacity, value.size)
-        elif isinstance(value, SparseVector) and isinstance(value.values, np.ndarray):
+        elif isinstance(value, SparseVector) and value.place == place:
             inputs[name] = Sparse(value.dtype, "", "", "", "", True)
             key.append((name, "sparse", value.dtype))
             capacity = max(capacity, value.size)
-        elif isinstance(value, Matrix) and value.place.on_host and not value.in_parts and not value.streams:
-            inputs[name] = MatrixValue(
-                name, value.dtype, (f"r_{name}_0", f"r_{name}_1"), False, isinstance(value, CSR | CSC)
-            )
+        elif isinstance(value, Matrix) and value.place == place and not value.in_parts and not value.streams:
+            in_order = place.on_host and isinstance(value, CSR | CSC)
+            inputs[name] = MatrixValue(name, value.dtype, (f"r_{name}_0", f"r_{name}_1"), False, in_order)
             key.append((name, type(value), value.dtype))
             capacity = max(capacity, *value.shape)
         elif isinstance(value, np.generic) and value.dtype in DTYPES:
@@ -197,11 +199,19 @@ def described(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             key.append((name, token))
     dtype = index_dtype(capacity)
     inputs[CAPACITY] = Constant(dtype)
-    return (tuple(key), dtype), inputs
+    return (tuple(key), dtype, place), inputs
+
+
+def place_of_all(values: dict[str, Any]) -> Place:
+    """The place of the matrices and vectors that a loop reads: a GPU if any is there."""
+    places = [place_of(x) for x in values.values() if is_array(x) or isinstance(x, Matrix | SparseVector)]
+    return next((place for place in places if not place.on_host), HOST)
 
 
 def token_of(value: Any) -> Any:
     """Something that is equal for objects of which a program is compiled alike."""
+    if is_array(value) or isinstance(value, Matrix | SparseVector):
+        return type(value), value.dtype
     if isinstance(value, FunctionType):
         cells = tuple(token_of(cell.cell_contents) for cell in value.__closure__ or ())
         return value.__code__, id(value.__globals__), cells

@@ -237,6 +237,7 @@ class Run:
     """A fixpoint of d = e_source ⊕ dA on its way, which can be left after any step.
 
     start: the least d = start ⊕ dA instead, in steps that depend on nothing but the step before; it is written over.
+    best: the same in any steps, of a start with this best distance, which then needs no unit.
     limit, target: beyond which nothing need be found.  colour: (n,) of A's indices; edges between colours do not count.
     length: of every edge, instead of A's values.  turns: may the kernels take turns? Else a deep run ends where it
     becomes crowded.
@@ -253,6 +254,7 @@ class Run:
         *,
         source: int = -1,
         start: Array | None = None,
+        best: Any = None,
         limit: Any = None,
         target: int | None = None,
         colour: Array | None = None,
@@ -264,11 +266,12 @@ class Run:
         n, dtype, self.index_type = A.nrows * copies, A.dtype if length is None else length.dtype, A.indptr.dtype
         self.A, self.how, self.colour, self.length, self.turns, self.dtype = A, how, colour, length, turns, dtype
         self.s, self.ran, self.copies = s, ["copies" if copies > 1 else "deep" if how.deep else "wide"], copies
-        self.zero, self.one = s.zero(dtype), s.unit(dtype)
+        self.zero, self.one = s.zero(dtype), s.unit(dtype) if best is None else best
         self.width = self.zero if how.width is None else how.width
         self.d, self.active = cp.empty(n, dtype) if start is None else start, cp.empty(-(-n // 32), np.uint32)
-        self.noted: Any = None if start is None or copies > 1 else cp.empty(n, dtype)
-        self.when: Any = None if start is None or copies > 1 else cp.zeros(n, np.int32)
+        stepwise = start is not None and best is None and copies == 1
+        self.noted: Any = cp.empty(n, dtype) if stepwise else None
+        self.when: Any = cp.zeros(n, np.int32) if stepwise else None
         self.k = k = self._unit()
         self.control = cp.empty(Control.words, np.uint64)
         first = np.int64(-1 if start is not None else source)
