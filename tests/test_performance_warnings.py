@@ -16,8 +16,10 @@ import pytest
 from algorithms import bellman_ford, bfs, sssp, trace
 from formats import COO, CSB, CSC, CSR, ELL, PerformanceWarning, SparseVector, from_edges, write
 from formats.performance import ENTRIES, warn_slow
-from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, mxv, reduce, vxm
+from semiring import MONOIDS, BinaryOp, MinPlus, Semiring, fusible, mxv, reduce, vxm
 from semiring.kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
+from semiring.vectors import one_hot, scatter
+from semiring.verbs import rounds
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
 
@@ -115,3 +117,63 @@ def test_one_filter_silences_all(large: CSR) -> None:
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", PerformanceWarning)
         bfs(large.to(COO), 0, max_level=3)
+
+
+# --- loops of verbs that @fusible would compile -----------------------------------------------------------------------
+
+
+def walked(A: Any, times: int) -> None:
+    """A search of so many rounds, in verbs."""
+    visited = np.zeros(A.nrows, bool)
+    f = one_hot(A, 0)
+    for _ in range(times):
+        scatter(visited, f, True)
+        f = vxm(f, A, "any_pair", mask=visited, complement=True)
+    walked_once(A)
+
+
+def walked_once(A: Any) -> Any:
+    return vxm(one_hot(A, 0), A, "any_pair")
+
+
+@pytest.fixture
+def all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops are told of though they take little time, and although they were told of."""
+    monkeypatch.setattr(rounds, "SECONDS", 0)
+    rounds.seen.clear()
+
+
+@pytest.mark.quick
+@pytest.mark.usefixtures("all_at_once")
+def test_a_loop_of_verbs_says_once_that_it_could_be_compiled() -> None:
+    A = path_with_shortcuts(2_000)
+    assert said(lambda: walked(A, rounds.ROUNDS // 2)) == []
+    (warning,) = said(lambda: walked(A, 3 * rounds.ROUNDS))
+    assert warning.category is PerformanceWarning
+    assert "@fusible on walked" in str(warning.message)
+    line = Path(__file__).read_text(encoding="utf-8").splitlines()[warning.lineno - 1]
+    assert Path(warning.filename).name == Path(__file__).name
+    assert line.strip() == 'f = vxm(f, A, "any_pair", mask=visited, complement=True)'
+    assert said(lambda: walked(A, 3 * rounds.ROUNDS)) == []
+
+
+@pytest.mark.quick
+@pytest.mark.usefixtures("all_at_once")
+def test_loops_of_algorithms_and_of_programs_are_not_told_of() -> None:
+    A = path_with_shortcuts(2_000)
+    program: Any = fusible(walked)
+    assert said(lambda: program(A, 3 * rounds.ROUNDS, fused=False)) == []
+    assert said(lambda: bellman_ford(A, 0, fused=False)) == []
+    assert said(lambda: bfs(A, 0, fused=False)) == []
+
+
+@pytest.mark.usefixtures("all_at_once")
+def test_a_function_that_is_called_often_is_no_loop() -> None:
+    A = path_with_shortcuts(2_000)
+    assert said(lambda: [walked_once(A) for _ in range(3 * rounds.ROUNDS)]) == []
+
+
+def test_quick_loops_are_not_told_of() -> None:
+    rounds.seen.clear()
+    A = path_with_shortcuts(20)
+    assert said(lambda: walked(A, 3 * rounds.ROUNDS)) == []

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from formats import CSC, CSR, DTYPES, Matrix, SparseVector
+from formats import CSC, CSR, DTYPES, Matrix, SparseVector, host_pool
 from formats.arrays import index_dtype, is_array, place_of
 from formats.places import HOST, Place
 from formats.storage.orientation import compressed
@@ -39,6 +39,10 @@ MAX_LINES = 300
 """Lines of a compiled function: a longer one takes many seconds to compile."""
 FEW_ROUNDS, SMALL = np.int64(1 << 10), 1 << 14
 """Rounds of loops that the main thread may run, with vectors and matrices of so many elements and entries in all."""
+ROOMS = "array", "indices", "values", "scratch"
+"""Parameters of a compiled function that are arrays of its own."""
+LINE = 64
+"""Bytes of a cache line, where each of them begins."""
 MAX_REFUSED = 3
 """Rounds of a loop in one call after which it is not tried again."""
 SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
@@ -223,10 +227,11 @@ def token_of(value: Any) -> Any:
 
 
 class Frame:
-    """One run of a compiled loop."""
+    """One run of a compiled loop. Its arrays lie in one block, but for those that the caller gets."""
 
     def __init__(self, compiled: Compiled, values: dict[str, Any]) -> None:
         self.compiled, self.now = compiled, values
+        self.block, self.used = np.empty(0, np.uint8), 0
         sizes = [x.size for x in values.values() if isinstance(x, SparseVector) or (is_array(x) and x.ndim == 1)]
         extents = [extent for x in values.values() if isinstance(x, Matrix) for extent in x.shape]
         self.most = max([1, *sizes, *extents])
@@ -237,19 +242,18 @@ class Frame:
         changed = [self.now[name] for name in self.compiled.plan.changed if name in self.now]
         if self.shared(changed):
             return None
+        code = TOO_LONG
         try:
-            arguments = [getattr(self, told[0].replace(" ", "_"))(*told[1:]) for told in self.compiled.parameters]
+            if self.is_small():
+                named = self.arguments() | {"rounds": FEW_ROUNDS}
+                code = self.called(named)
+            if code == TOO_LONG:  # what changes is in arrays of the call's own, which are made anew
+                named = self.arguments()
+                code = interruptible(lambda: self.called(named))
         except OverflowError:  # a Python number that 64 bits do not hold
             return None
-        rounds = self.compiled.names.index("rounds")
-        arguments[rounds] = FEW_ROUNDS
-        code = self.called(arguments) if self.is_small() else TOO_LONG
-        if code == TOO_LONG:  # what changes is in arrays of the call's own, which are made anew
-            arguments = [getattr(self, told[0].replace(" ", "_"))(*told[1:]) for told in self.compiled.parameters]
-            code = interruptible(lambda: self.called(arguments))
         if code in (RUN_AS_WRITTEN, TOO_LONG):
             return None
-        named = dict(zip(self.compiled.names, arguments, strict=True))
         numbers = (named["floats" if dtype.kind == "f" else "integers"][k] for k, dtype in self.compiled.results)
         found = self.results(named, numbers)
         found["exit"] = self.compiled.exits[code - FIRST_EXIT] if code >= FIRST_EXIT else None
@@ -259,14 +263,23 @@ class Frame:
         """True if a few rounds take so little that the main thread may run them, which hears no Ctrl-C meanwhile."""
         return self.most + max((x.nnz for x in self.now.values() if isinstance(x, Matrix)), default=0) < SMALL
 
-    def called(self, arguments: list[Any]) -> Any:
+    def arguments(self) -> dict[str, Any]:
+        """What the compiled function takes, by name."""
+        parameters = self.compiled.parameters
+        lines = sum(told[0] in ROOMS for told in parameters) * (8 * (self.most + 1) // LINE + 1)
+        self.block, self.used = host_pool.empty((lines * LINE,), np.uint8), 0
+        return {
+            name: getattr(self, told[0].replace(" ", "_"))(*told[1:])
+            for name, told in zip(self.compiled.names, parameters, strict=True)
+        }
+
+    def called(self, arguments: dict[str, Any]) -> Any:
         """Call the compiled function, with a crew for products of dense vectors that are worth one."""
-        if "gate" not in self.compiled.names:
-            return self.compiled.kernel(*arguments)
+        if "gate" not in arguments:
+            return self.compiled.kernel(*arguments.values())
         entries = max((x.nnz for x in self.now.values() if isinstance(x, Matrix)), default=0)
         with crew(get_threads() if entries >= MIN_ENTRIES_FOR_THREADS else 1) as gate:
-            arguments[self.compiled.names.index("gate")] = gate
-            return self.compiled.kernel(*arguments)
+            return self.compiled.kernel(*(arguments | {"gate": gate}).values())
 
     def shared(self, changed: list[Any]) -> bool:
         """True if a vector that the loop writes shares memory with another that it reads, or may not be written."""
@@ -309,8 +322,8 @@ class Frame:
     def vector(self, arguments: dict[str, Any], name: str, type_: Type, count: int, size: Any) -> Any:
         """The vector in a variable's place."""
         if type_.kind == "dense":
-            x = arguments[f"{name}_a"][:count]
-            return x if x.size == self.most else x.copy()
+            x = arguments[f"{name}_a"]
+            return x if x.size == count and x.base is None else x[:count].copy()
         indices, values = (arguments[f"{name}_{part}"][:count] for part in "iv")
         order = slice(None) if type_.ordered else np.argsort(indices, kind="stable")
         return SparseVector.trusted(indices[order].astype(index_dtype(int(size))), values[order].copy(), int(size))
@@ -329,8 +342,15 @@ class Frame:
         value, type_ = self.now[name], self.compiled.inputs[name]
         return type_.dtype.type(value)
 
-    def array(self, name: str | None, dtype: np.dtype) -> np.ndarray:
-        room = np.empty(self.most, dtype)
+    def room(self, size: int, dtype: np.dtype) -> np.ndarray:
+        """The next array in the block."""
+        first, nbytes = self.used, size * dtype.itemsize
+        self.used += -(-nbytes // LINE) * LINE
+        return self.block[first : first + nbytes].view(dtype)
+
+    def array(self, name: str | None, dtype: np.dtype, answer: bool = False) -> np.ndarray:
+        """An array, with the elements of a vector.  answer: the caller gets it."""
+        room = np.empty(self.most, dtype) if answer else self.room(self.most, dtype)
         if name is not None:
             room[: self.now[name].size] = self.now[name]
         return room
@@ -344,13 +364,13 @@ class Frame:
         return np.int64(self.now[name].nnz)
 
     def indices(self, name: str | None) -> np.ndarray:
-        room = np.empty(self.most + 1, self.index)
+        room = self.room(self.most + 1, self.index)
         if name is not None:
             room[: self.now[name].nnz] = self.now[name].indices
         return room
 
     def values(self, name: str | None, dtype: np.dtype) -> np.ndarray:
-        room = np.empty(self.most + 1, dtype)
+        room = self.room(self.most + 1, dtype)
         if name is not None:
             room[: self.now[name].nnz] = self.now[name].values
         return room
@@ -365,7 +385,10 @@ class Frame:
         return np.ascontiguousarray(self.now[name].values)
 
     def scratch(self, dtype: np.dtype, fill: Any) -> np.ndarray:
-        return np.empty(self.most, dtype) if fill is None else np.full(self.most, fill, dtype)
+        room = self.room(self.most, dtype)
+        if fill is not None:
+            room.fill(fill)
+        return room
 
     def found(self, floats: bool) -> np.ndarray:
         return np.zeros(len(self.compiled.results), np.float64 if floats else np.int64)

@@ -410,7 +410,8 @@ class Statements:
                 self.parameter(f"v_{name}", "number", name)
             return Number(type_.dtype, f"v_{name}", type_.weak)
         if type_.kind == "dense":
-            self.parameter(f"v_{name}_a", "array", name if given else None, type_.dtype)
+            answer = name in self.wanted and name not in self.plan.changed
+            self.parameter(f"v_{name}_a", "array", name if given else None, type_.dtype, answer)
             if given:
                 self.parameter(f"v_{name}_n", "size", name)
             array = f"v_{name}_a"

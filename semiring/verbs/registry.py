@@ -22,6 +22,7 @@ from formats.storage.orientation import compressed
 
 from .explanation import ASKING, choices_told, definitions_only, note_choice, tell_cell, tell_verb
 from .masks import Write
+from .rounds import due, look
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -127,6 +128,8 @@ class Verb(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if kwargs and not kwargs.keys() <= self.keywords:
             self.refuse(kwargs)
+        if due() and not self.fuses:
+            look(args)
         as_written = self.fuses and self._begin(args, kwargs)
         if ASKING and not self.fuses:
             return tell_verb(self.name, self.__signature__, self._there, args, kwargs)
