@@ -26,6 +26,7 @@ from ..cpu.kernels import compiled
 from ..cpu.threads import MIN_ENTRIES_FOR_THREADS, get_threads
 from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
+from .apart import apart
 from .fixpoints import Fixpoint, LevelSearch, recognised
 from .functions import Translator
 from .translator import CAPACITY, FIRST_EXIT, RUN_AS_WRITTEN, TOO_LONG, Plan, Restart, assigned_in
@@ -66,7 +67,7 @@ class Compiled:
         self.exits = [exits.index(node) for node in translator.exits]
         scope = {**SCALARS, **translator.namespace, "uintp": np.uintp, "interrupted": interrupted, "sqrt": np.sqrt}
         scope |= {"INF": np.inf, "INT64_MIN": np.int64(-(2**63)), "__name__": __name__}
-        exec(compile(text, "<program>", "exec"), scope)
+        exec(compile(apart(text), "<program>", "exec"), scope)
         self.kernel = compiled(scope["program"])
 
     def holds(self) -> bool:

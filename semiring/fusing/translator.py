@@ -21,7 +21,6 @@ from ..algebra.translation import Untranslatable
 from ..algebra.translation import _source as source
 from ..verbs import verbs
 from . import phases
-from .apart import apart
 from .values import (
     BOOL,
     FLOAT64,
@@ -78,8 +77,10 @@ class Statements:
     """One attempt to translate a loop: its statements and expressions. `Translator` adds what they call.
 
     inputs: what each name means before the loop.  assigned: the names that the loop assigns.  wanted: those that are
-    read after it.
+    read after it.  in_turn: does a loop look at its elements one after another, and so keep their order?
     """
+
+    in_turn = True
 
     def __init__(self, loop: ast.stmt, inputs: dict[str, Any], assigned: set[str], wanted: set[str], plan: Plan):
         self.loop, self.inputs, self.assigned, self.plan = loop, inputs, assigned, plan
@@ -156,7 +157,7 @@ class Statements:
         for name in self.inputs:
             if self.is_given(name):
                 self.emit(f"n_{name}, o_{name}_n = int64(0), int64(0)")
-        return apart("\n".join([f"def program({', '.join(self.parameters)}):", *self.lines, *body, ""]))
+        return "\n".join([f"def program({', '.join(self.parameters)}):", *self.lines, *body, ""])
 
     def emit(self, line: str) -> None:
         self.lines.append("    " * self.indent + line)
@@ -184,6 +185,10 @@ class Statements:
         name = self.new(f"{stem}_")
         self.namespace[name] = function
         return name
+
+    def phase(self, stem: str, maker: Callable[..., Any], *args: Any) -> str:
+        """The name in the text of a loop of `phases` that a maker makes of its arguments."""
+        return self.helper(stem, maker(*args))
 
     def parameter(self, name: str, *told: Any) -> str:
         """A parameter of the function, and what the caller passes for it."""

@@ -277,7 +277,7 @@ class Written:
 
 def filtered(t: Statements, v: Sparse, test: str, into: Any, *operands: Any) -> Sparse:
     """The entries, at q, for which a test holds. It may be the list itself that is written."""
-    to = t.new_list(v.dtype, v.size, v.ordered, into, *operands)
+    to = t.new_list(v.dtype, v.size, v.ordered and t.in_turn, into, *operands)
     end = t.new("e")
     t.emit(f"{end} = 0")
     with t.block(f"for q in range(uintp({v.count})):"), t.block(f"if {test}:"):
@@ -290,7 +290,7 @@ def filtered(t: Statements, v: Sparse, test: str, into: Any, *operands: Any) -> 
 def sparse_from(t: Statements, x: Dense, test: str, into: Any, values: str = "{0}", dtype: Any = None) -> Sparse:
     """The entries of a dense vector for which a test of the element, {0}, holds."""
     to = t.new_list(
-        dtype or x.dtype, x.size, True, into, x, *(Dense(x.dtype, "", "", array=a) for a in x.reads | x.gathers)
+        dtype or x.dtype, x.size, t.in_turn, into, x, *(Dense(x.dtype, "", "", array=a) for a in x.reads | x.gathers)
     )
     end, element = t.new("e"), t.new("x")
     t.emit(f"{end} = 0")
@@ -308,7 +308,7 @@ def combined(t: Statements, op: Monoid | BinaryOp, dtype: np.dtype) -> str:
     if isinstance(op, BinaryOp) and op.partial:
         raise Unfit(f"uses {op.name}, which has no result for some operands")
     op = op.on(dtype) if isinstance(op, Monoid) else op
-    return t.helper("op", phases.function_of(op, dtype))
+    return t.phase("op", phases.function_of, op, dtype)
 
 
 def keeps(op: Monoid | BinaryOp, dtype: np.dtype, zero: Any) -> bool:
@@ -328,10 +328,10 @@ def united(t: Statements, u: Sparse, v: Sparse, op: Any, zero: Any, drops: bool)
     t.same_size(u.size, v.size)
     combined(t, op, u.dtype)
     plain = op.on(u.dtype) if isinstance(op, Monoid) else op
-    unite = phases.uniting(plain, u.dtype, zero, drops, keeps(op, u.dtype, zero))
+    unite = t.phase("unite", phases.uniting, plain, u.dtype, zero, drops, keeps(op, u.dtype, zero))
     to = t.new_list(u.dtype, u.size, False)
     place = t.scratch(np.dtype(np.int64), -1)
-    t.emit(f"{to.count} = {t.helper('unite', unite)}({u.list}, {v.list}, {place}, ({to.indices}, {to.values}))")
+    t.emit(f"{to.count} = {unite}({u.list}, {v.list}, {place}, ({to.indices}, {to.values}))")
     return to
 
 
@@ -432,7 +432,8 @@ def product(
     if isinstance(x, Sparse):
         x = t.in_order(x) if sums and dtype.kind == "f" else x
         kind = s, dtype, matrix_first, by_mask
-        push = t.helper("push", phases.summing(*kind) if sums else phases.pushing(*kind, better(s) if d else None))
+        how = (phases.summing, *kind) if sums else (phases.pushing, *kind, better(s) if d else None)
+        push = t.phase("push", *how)
         into_place = into if write.out is None and not at_entries else None
         to = t.new_list(dtype, size, False, into_place, x, write.mask)
         y = t.scratch(dtype, s.zero(dtype))
@@ -443,7 +444,7 @@ def product(
             t.unless(f"{to.count} >= 0")
         result: Any = to
     else:
-        gather = t.helper("gather", phases.gathering(s, dtype, matrix_first, by_mask))
+        gather = t.phase("gather", phases.gathering, s, dtype, matrix_first, by_mask)
         result = t.new_array(dtype, size)
         exact = t.parameter("exact", "exact")
         parts = f"({matrix}, {t.as_array(x).array}, {flags}, {wanted}, {result.array}, {exact})"
@@ -584,7 +585,7 @@ def intersection(
     t: Statements, u: Sparse, other: str, function: str, zero: Any, dtype: np.dtype, test: str, turned: bool = False
 ) -> Sparse:
     """The entries at which another vector has one too, combined; what becomes zero goes."""
-    to, end = t.new_list(dtype, u.size, u.ordered), t.new("e")
+    to, end = t.new_list(dtype, u.size, u.ordered and t.in_turn), t.new("e")
     t.emit(f"{end} = 0")
     with t.block(f"for q in range(uintp({u.count})):"):
         t.emit(f"i = uintp({u.indices}[q])")
@@ -704,7 +705,7 @@ def condition(t: Statements, u: Dense | Sparse, predicate: Any, other: Any) -> t
             other = Dense(other.dtype, x.size, other.at(f"uintp({u.indices}[{{i}}])"), gathers=arrays)
     dtype, _ = promoted(x, other)
     texts = [cast(z.element if isinstance(z, Dense) else z.code, z.dtype, dtype) for z in (x, other)]
-    test = f"{t.helper('op', phases.function_of(compare, dtype))}({', '.join(texts)})"
+    test = f"{t.phase('op', phases.function_of, compare, dtype)}({', '.join(texts)})"
     return test, other.reads | other.gathers if isinstance(other, Dense) else frozenset()
 
 
