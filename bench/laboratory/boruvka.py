@@ -32,6 +32,7 @@ from formats.preparation.weights import ordinals
 from semiring.algebra.codegen import index_text
 from semiring.cpu import threads
 from semiring.cpu.kernels import compiled
+from semiring.cuda import compile
 
 BLOCK = 64
 """Vertices that are dealt out together."""
@@ -255,9 +256,9 @@ def text() -> str:
     """The CUDA text of the kernels, for columns of 32 bits."""
     from algorithms.fused.cuda import kernels as fused
 
-    folder = Path(fused.__file__).parent
-    files = fused.COLUMNS, folder / "persistent.cu", folder / "hooking.cu", Path(__file__).with_suffix(".cu")
-    return index_text(np.dtype(np.int32)) + "\n".join(file.read_text(encoding="utf-8") for file in files)
+    files = fused.HERE / "hooking.cu", Path(__file__).with_suffix(".cu")
+    own = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    return "\n".join((index_text(np.dtype(np.int32)), compile.text_of(fused.COMMON), own))
 
 
 @lru_cache(maxsize=1)

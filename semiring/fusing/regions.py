@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 from contextlib import suppress
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -27,7 +28,7 @@ from ..cpu.threads import MIN_ENTRIES_FOR_THREADS, get_threads
 from ..kernels.interrupts import interruptible
 from ..verbs.operands import typed_matrix
 from .apart import apart
-from .fixpoints import Fixpoint, LevelSearch, recognised
+from .fixpoints import Fixpoint, LevelSearch, is_writeable, recognised
 from .functions import Translator
 from .translator import CAPACITY, FIRST_EXIT, RUN_AS_WRITTEN, TOO_LONG, Plan, Restart, assigned_in
 from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Unfit
@@ -65,10 +66,14 @@ class Compiled:
         self.results = list(enumerate(dtype for _, dtype in translator.results()))
         self.given = {name for name in translator.inputs if translator.is_given(name)}
         self.exits = [exits.index(node) for node in translator.exits]
+        self.kernel = self.made(translator)
+
+    def made(self, translator: Translator) -> Any:
+        """Compile the text."""
         scope = {**SCALARS, **translator.namespace, "uintp": np.uintp, "interrupted": interrupted, "sqrt": np.sqrt}
         scope |= {"INF": np.inf, "INT64_MIN": np.int64(-(2**63)), "__name__": __name__}
-        exec(compile(apart(text), "<program>", "exec"), scope)
-        self.kernel = compiled(scope["program"])
+        exec(compile(apart(self.text), "<program>", "exec"), scope)
+        return compiled(scope["program"])
 
     def holds(self) -> bool:
         """True if what was found in functions' scopes is still there."""
@@ -102,13 +107,12 @@ class Region:
             self.told = fixpoint.told
             return answer
         found = self.known.get(key)
-        if found is None and not place_of_all(values).on_host:
-            found = self.known[key] = Unfit("is on a GPU, where only fixpoints and searches by levels are compiled yet")
+        backend = backend_of(place_of_all(values))
         if found is None or (isinstance(found, Compiled) and not found.holds()):
-            found = self.known[key] = self.compiled(inputs)
+            found = self.known[key] = self.compiled(inputs, backend)
         if isinstance(found, Compiled):
             try:
-                answer = Frame(found, values).run()
+                answer = backend.frame(found, values).run()
             except Exception as error:
                 found = self.known[key] = refused(error)
         if isinstance(found, Unfit):
@@ -144,13 +148,13 @@ class Region:
                         break
         return found
 
-    def compiled(self, inputs: dict[str, Any]) -> Compiled | Unfit:
+    def compiled(self, inputs: dict[str, Any], backend: Backend) -> Compiled | Unfit:
         """The loop for inputs of these types, or why there is none."""
         plan, before = Plan(), ""
         try:
             for _ in range(MAX_ATTEMPTS):
                 changed = {name for name in plan.changed if name in inputs}
-                t = Translator(self.loop, inputs, self.assigned | changed, self.read | changed, plan)
+                t = backend.translator(self.loop, inputs, self.assigned | changed, self.read | changed, plan)
                 try:
                     text = t.translate()
                 except Restart:
@@ -158,7 +162,7 @@ class Region:
                 if text.count("\n") > MAX_LINES:
                     raise Unfit(f"is long: compiled it would have {text.count(chr(10))} lines")
                 if text == before:
-                    return Compiled(t, text, self.exits)
+                    return backend.compiled(t, text, self.exits)
                 before = text
             raise Unfit("has variables whose types cannot be found")
         except Unfit as error:
@@ -207,6 +211,24 @@ def described(values: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return (tuple(key), dtype, place), inputs
 
 
+@dataclass(frozen=True)
+class Backend:
+    """Makes compiled loops for one kind of place: what translates, compiles and runs them."""
+
+    translator: type[Translator]
+    compiled: type[Compiled]
+    frame: type[Frame]
+
+
+def backend_of(place: Place) -> Backend:
+    """Returns what compiles loops whose vectors and matrices are in a place."""
+    if place.on_host:
+        return Backend(Translator, Compiled, Frame)
+    from .launch import ON_GPU
+
+    return ON_GPU
+
+
 def place_of_all(values: dict[str, Any]) -> Place:
     """The place of the matrices and vectors that a loop reads: a GPU if any is there."""
     places = [place_of(x) for x in values.values() if is_array(x) or isinstance(x, Matrix | SparseVector)]
@@ -233,6 +255,7 @@ class Frame:
     def __init__(self, compiled: Compiled, values: dict[str, Any]) -> None:
         self.compiled, self.now = compiled, values
         self.block, self.used = np.empty(0, np.uint8), 0
+        self.xp: Any = np
         sizes = [x.size for x in values.values() if isinstance(x, SparseVector) or (is_array(x) and x.ndim == 1)]
         extents = [extent for x in values.values() if isinstance(x, Matrix) for extent in x.shape]
         self.most = max([1, *sizes, *extents])
@@ -250,7 +273,7 @@ class Frame:
                 code = self.called(named)
             if code == TOO_LONG:  # what changes is in arrays of the call's own, which are made anew
                 named = self.arguments()
-                code = interruptible(lambda: self.called(named))
+                code = self.carried_out(named)
         except OverflowError:  # a Python number that 64 bits do not hold
             return None
         if code in (RUN_AS_WRITTEN, TOO_LONG):
@@ -259,6 +282,10 @@ class Frame:
         found = self.results(named, numbers)
         found["exit"] = self.compiled.exits[code - FIRST_EXIT] if code >= FIRST_EXIT else None
         return found
+
+    def carried_out(self, arguments: dict[str, Any]) -> Any:
+        """Call the compiled function so that Ctrl-C ends it."""
+        return interruptible(lambda: self.called(arguments))
 
     def is_small(self) -> bool:
         """True if a few rounds take so little that the main thread may run them, which hears no Ctrl-C meanwhile."""
@@ -284,11 +311,11 @@ class Frame:
 
     def shared(self, changed: list[Any]) -> bool:
         """True if a vector that the loop writes shares memory with another that it reads, or may not be written."""
-        arrays = [x for x in self.now.values() if isinstance(x, np.ndarray)]
+        arrays = [x for x in self.now.values() if is_array(x) and isinstance(x, self.xp.ndarray)]
         for x in changed:
-            if isinstance(x, np.ndarray):
+            if is_array(x):
                 others = (y for y in arrays if y is not x)
-                if not x.flags.writeable or any(np.may_share_memory(x, y) for y in others):
+                if not is_writeable(x) or any(self.xp.may_share_memory(x, y) for y in others):
                     return True
             if sum(x is y for y in self.now.values()) > 1:
                 return True
@@ -326,7 +353,7 @@ class Frame:
             x = arguments[f"{name}_a"]
             return x if x.size == count and x.base is None else x[:count].copy()
         indices, values = (arguments[f"{name}_{part}"][:count] for part in "iv")
-        order = slice(None) if type_.ordered else np.argsort(indices, kind="stable")
+        order = slice(None) if type_.ordered else self.xp.argsort(indices, kind="stable")
         return SparseVector.trusted(indices[order].astype(index_dtype(int(size))), values[order].copy(), int(size))
 
     def back(self, name: str, value: Any) -> None:
@@ -335,7 +362,7 @@ class Frame:
         if isinstance(old, SparseVector):
             old.overwrite(value)
         else:
-            np.copyto(old, value)
+            self.xp.copyto(old, value)
 
     # What the compiled function takes, by the words of the translator
 
@@ -351,7 +378,7 @@ class Frame:
 
     def array(self, name: str | None, dtype: np.dtype, answer: bool = False) -> np.ndarray:
         """An array, with the elements of a vector.  answer: the caller gets it."""
-        room = np.empty(self.most, dtype) if answer else self.room(self.most, dtype)
+        room = self.xp.empty(self.most, dtype) if answer else self.room(self.most, dtype)
         if name is not None:
             room[: self.now[name].size] = self.now[name]
         return room
@@ -377,13 +404,13 @@ class Frame:
         return room
 
     def given(self, name: str) -> np.ndarray:
-        return np.ascontiguousarray(self.now[name])
+        return self.xp.ascontiguousarray(self.now[name])
 
     def given_indices(self, name: str) -> np.ndarray:
-        return np.ascontiguousarray(self.now[name].indices, self.index)
+        return self.xp.ascontiguousarray(self.now[name].indices, self.index)
 
     def given_values(self, name: str) -> np.ndarray:
-        return np.ascontiguousarray(self.now[name].values)
+        return self.xp.ascontiguousarray(self.now[name].values)
 
     def scratch(self, dtype: np.dtype, fill: Any) -> np.ndarray:
         room = self.room(self.most, dtype)
@@ -392,7 +419,7 @@ class Frame:
         return room
 
     def found(self, floats: bool) -> np.ndarray:
-        return np.zeros(len(self.compiled.results), np.float64 if floats else np.int64)
+        return self.xp.zeros(len(self.compiled.results), np.float64 if floats else np.int64)
 
     def rounds(self) -> np.int64:
         return np.int64(2**63 - 1)
@@ -426,7 +453,7 @@ class Frame:
 
     def degrees(self, name: str, transposed: bool) -> np.ndarray:
         A = self.now[name]
-        return np.ascontiguousarray(vectors.degrees(A.T if transposed else A), np.int64)
+        return self.xp.ascontiguousarray(vectors.degrees(A.T if transposed else A), np.int64)
 
     def matrix(self, name: str, by_rows: bool, dtype: np.dtype, semiring: Any) -> tuple[np.ndarray, ...]:
         A = self.now[name]

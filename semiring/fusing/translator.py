@@ -364,15 +364,14 @@ class Statements:
             if value.array != to.array:
                 value = self.kept(value) if to.array in value.gathers else value
                 self.emit(f"v_{name}_n = {value.size}")
-                self.loop_over(self.variable(name), value)
+                self.moved(self.variable(name), value)
             elif value.size != f"v_{name}_n":
                 self.emit(f"v_{name}_n = {value.size}")
         else:
             to = self.variable(name)
             self.emit(f"v_{name}_n, v_{name}_size = {value.count}, int64({value.size})")
             if value.indices != to.indices:
-                with self.block(f"for q in range(uintp(v_{name}_n)):"):
-                    self.emit(f"{to.indices}[q], {to.values}[q] = {value.indices}[q], {value.values}[q]")
+                self.moved(to, value)
         if not self.prefix and name in self.wanted and name not in self.inputs:
             self.emit(f"s_{name} = int64(1)")
 
@@ -607,6 +606,14 @@ class Statements:
         """Emit to_i = value_i for every i."""
         with self.block(f"for i in range(uintp({value.size})):"):
             self.emit(f"{to.at('i')} = {cast(value.at('i'), value.dtype, to.dtype)}")
+
+    def moved(self, to: Any, value: Any) -> None:
+        """Emit the move of a value into a variable's vector, whose length is known."""
+        if isinstance(to, Dense):
+            self.loop_over(to, value)
+            return
+        with self.block(f"for q in range(uintp({to.count})):"):
+            self.emit(f"{to.indices}[q], {to.values}[q] = {value.indices}[q], {value.values}[q]")
 
     def fill(self, to: Dense, value: Any, node: Any) -> None:
         """Emit to_i = value_i, or a number, for a vector that is there."""

@@ -35,7 +35,7 @@ from . import panels
 
 HERE = Path(__file__).parent
 kernels.PATHS |= {
-    unit: ("persistent.cu", "order.cu", str(HERE / "panels.cu"), str(HERE / f"{unit}.cu"))
+    unit: ("order.cu", str(HERE / "panels.cu"), str(HERE / f"{unit}.cu"))
     for unit in ("elimination", "sweeps")
 }
 kernels.SHAPES |= {"elimination": {"eliminate": (512, 2)}, "sweeps": {"solve": (1024, 1), "sweep": (1024, 1)}}

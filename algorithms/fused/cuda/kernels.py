@@ -29,42 +29,44 @@ from semiring.verbs.registry import Declined
 from . import layouts
 
 PATHS = {
-    "wide": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
-    "step_by_step": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu"),
-    "deep": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
-    "copies": ("persistent.cu", "order.cu", "fixpoint.cu", "deep.cu"),
-    "batch": ("persistent.cu", "order.cu", "fixpoint.cu", "batch.cu"),
-    "tree": ("persistent.cu", "order.cu", "tree.cu"),
-    "cycles": ("persistent.cu", "order.cu", "cycles.cu"),
-    "betweenness": ("persistent.cu", "by_length.cu", "betweenness.cu"),
-    "pruned_pull": ("persistent.cu", "order.cu", "fixpoint.cu", "pruned_pull.cu"),
-    "strips": ("persistent.cu", "order.cu", "fixpoint.cu", "wide.cu", "strips.cu", "strips_paths.cu"),
+    "wide": ("order.cu", "fixpoint.cu", "wide.cu"),
+    "step_by_step": ("order.cu", "fixpoint.cu", "wide.cu"),
+    "deep": ("order.cu", "fixpoint.cu", "deep.cu"),
+    "copies": ("order.cu", "fixpoint.cu", "deep.cu"),
+    "batch": ("order.cu", "fixpoint.cu", "batch.cu"),
+    "tree": ("order.cu", "tree.cu"),
+    "cycles": ("order.cu", "cycles.cu"),
+    "betweenness": ("by_length.cu", "betweenness.cu"),
+    "pruned_pull": ("order.cu", "fixpoint.cu", "pruned_pull.cu"),
+    "strips": ("order.cu", "fixpoint.cu", "wide.cu", "strips.cu", "strips_paths.cu"),
 }
 PATTERNS = {
-    "search": ("persistent.cu", "search.cu"),
-    "parents": ("persistent.cu", "parents.cu"),
-    "searches": ("persistent.cu", "pieces.cu", "searches.cu"),
-    "deep_searches": ("persistent.cu", "pieces.cu", "searches.cu"),
-    "parents_by_few": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
-    "parents_by_many": ("persistent.cu", "pieces.cu", "searches_parents.cu"),
-    "bfs_order": ("persistent.cu", "bfs_order.cu"),
-    "components": ("persistent.cu", "hooking.cu", "trees.cu", "components.cu"),
-    "cores": ("persistent.cu", "by_length.cu", "cores.cu"),
-    "pagerank": ("persistent.cu", "pieces.cu", "pagerank.cu"),
-    "strong": ("persistent.cu", "strong.cu", "trim.cu"),
-    "scc_coloring": ("persistent.cu", "strong.cu", "scc_coloring.cu"),
-    "reverse_reach": ("persistent.cu", "strong.cu", "reverse_reach.cu"),
-    "topological_levels": ("persistent.cu", "topological_levels.cu"),
-    "forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_kernel.cu"),
-    "packed_forest": ("persistent.cu", "hooking.cu", "forest.cu", "forest_kernel.cu"),
-    "out_of_core_msf": ("persistent.cu", "hooking.cu", "trees.cu", "out_of_core_msf.cu"),
-    "packed_msf": ("persistent.cu", "hooking.cu", "trees.cu", "out_of_core_msf.cu"),
-    "strips_search": ("persistent.cu", "strips.cu", "strips_search.cu"),
-    "strips_deeper": ("persistent.cu", "strips.cu", "strips_search.cu"),
-    "strips_forest": ("persistent.cu", "hooking.cu", "forest.cu", "strips.cu", "strips_forest.cu"),
+    "search": ("search.cu",),
+    "parents": ("parents.cu",),
+    "searches": ("pieces.cu", "searches.cu"),
+    "deep_searches": ("pieces.cu", "searches.cu"),
+    "parents_by_few": ("pieces.cu", "searches_parents.cu"),
+    "parents_by_many": ("pieces.cu", "searches_parents.cu"),
+    "bfs_order": ("bfs_order.cu",),
+    "components": ("hooking.cu", "trees.cu", "components.cu"),
+    "cores": ("by_length.cu", "cores.cu"),
+    "pagerank": ("pieces.cu", "pagerank.cu"),
+    "strong": ("strong.cu", "trim.cu"),
+    "scc_coloring": ("strong.cu", "scc_coloring.cu"),
+    "reverse_reach": ("strong.cu", "reverse_reach.cu"),
+    "topological_levels": ("topological_levels.cu",),
+    "forest": ("hooking.cu", "forest.cu", "forest_kernel.cu"),
+    "packed_forest": ("hooking.cu", "forest.cu", "forest_kernel.cu"),
+    "out_of_core_msf": ("hooking.cu", "trees.cu", "out_of_core_msf.cu"),
+    "packed_msf": ("hooking.cu", "trees.cu", "out_of_core_msf.cu"),
+    "strips_search": ("strips.cu", "strips_search.cu"),
+    "strips_deeper": ("strips.cu", "strips_search.cu"),
+    "strips_forest": ("hooking.cu", "forest.cu", "strips.cu", "strips_forest.cu"),
 }
-"""The files of each kind of unit, behind COLUMNS. Elimination adds two kinds."""
-HERE, COLUMNS = Path(__file__).parent, Path(compile.__file__).with_name("columns.cu")
+"""The files of each kind of unit, behind those of COMMON. Elimination adds two kinds."""
+HERE = Path(__file__).parent
+COMMON = "columns.cu", "persistent.cu"
+"""The files, of `semiring.cuda`, that every unit has."""
 
 SHAPES = {
     "wide": {"wide": (512, 2)},
@@ -156,8 +158,8 @@ def pattern_unit(kind: str, index: Index) -> str:
 
 
 def _unit(head: str, kind: str, names: tuple[str, ...], index: Index, **types: np.dtype) -> str:
-    columns, *others = (path.read_text(encoding="utf-8") for path in (COLUMNS, *map(HERE.joinpath, names)))
-    files = "\n".join((columns, VARIANTS.get(kind, ""), *others))
+    others = (path.read_text(encoding="utf-8") for path in map(HERE.joinpath, names))
+    files = "\n".join((compile.text_of(COMMON), VARIANTS.get(kind, ""), *others))
     shapes = "".join(
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
         for kernel, (threads, blocks) in SHAPES.get(kind, {}).items()
