@@ -247,3 +247,8 @@ inline double __longlong_as_double(long long x) { return with_bits_of<double>(x)
 inline long long __double_as_longlong(double x) { return with_bits_of<long long>(x); }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline double __dadd_rn(double a, double b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+template <class V> V atomicExch(V* address, V value) { return changed(address, [=](V) { return value; }); }

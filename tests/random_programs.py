@@ -29,6 +29,7 @@ import numpy as np
 import semiring
 import semiring.vectors
 from formats import Matrix, SparseVector, from_edges
+from formats.arrays import Device, is_array, to_device
 from semiring import MONOIDS, BinaryOp, Semiring
 
 from .strategies import FORMATS, OPTIONS
@@ -273,6 +274,13 @@ def copied(state: State) -> State:
     return {name: own(x) for name, x in state.items()}
 
 
+def placed(x: Any, device: Device) -> Any:
+    """A matrix, a vector or an array on a device; a scalar as it is."""
+    if isinstance(x, Matrix | SparseVector):
+        return x.to(device=device)
+    return to_device(x, device) if isinstance(x, np.ndarray) else x
+
+
 def bits(x: Any) -> Any:
     """The bits of a value, to compare it: dtype, shape and bytes of its arrays."""
     if isinstance(x, tuple | list):
@@ -281,7 +289,7 @@ def bits(x: Any) -> Any:
         return "sparse", x.size, bits(x.indices), bits(x.values)
     if isinstance(x, Matrix):
         return type(x).__name__, x.shape, bits(x.arrays)
-    array = np.asarray(x)
+    array = np.asarray(to_device(x, "cpu") if is_array(x) else x)
     return array.dtype.str, array.shape, array.tobytes()
 
 
@@ -333,9 +341,9 @@ class Program:
         exec(compile(self.source, name, "exec"), module.__dict__)
         return module.program
 
-    def run(self, function: Callable[..., Any]) -> Any:
+    def run(self, function: Callable[..., Any], device: Device = "cpu") -> Any:
         """The bits of what a function returns, and of what it leaves in its arguments; or the exception's type."""
-        given = copied(arguments(self.seed, self.kind))
+        given = {name: placed(x, device) for name, x in copied(arguments(self.seed, self.kind)).items()}
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -25,9 +25,10 @@ import numpy as np
 import algorithms as al
 from bench import plots
 from bench.experiment import Experiment, Row, Setting, no_file
-from bench.graphs import grid, rmat, rmat_both_ways
+from bench.graphs import ROADS, grid, rmat, rmat_both_ways, roads
 from bench.measure import Disagreement, rounded
 from formats import CSR, Matrix, from_edges
+from formats.arrays import Device, is_array, to_device
 from semiring import fusible, mxm, select
 from semiring.vectors import degrees, unweighted
 
@@ -57,25 +58,32 @@ NEVER = 1e9
 class Source:
     """Where a graph comes from.
 
-    make: makes it, given the road graphs' folder.  both_ways: true if edges go both ways, and only tasks that need that
-    are asked of it, unless all_tasks.  file: that it is read from.
+    make: makes it on a device, given the road graphs' folder.  both_ways: true if edges go both ways, and only tasks
+    that need that are asked of it, unless all_tasks.  file: that it is read from.
     """
 
-    make: Callable[[Path], CSR]
+    make: Callable[[Path, Device], CSR]
     both_ways: bool = True
     all_tasks: bool = False
     file: str = ""
 
 
-GRAPHS: dict[str, Source] = {
-    "NY": Source(lambda folder: real_roads(folder / NEW_YORK, "cpu"), all_tasks=True, file=NEW_YORK),
-    "rmat18": Source(lambda folder: rmat(18), both_ways=False),
-    "rmat18s": Source(lambda folder: rmat_both_ways(18)),
+GRAPHS: dict[str, dict[str, Source]] = {
+    "cpu": {
+        "NY": Source(lambda folder, device: real_roads(folder / NEW_YORK, device), all_tasks=True, file=NEW_YORK),
+        "rmat18": Source(lambda folder, device: rmat(18, device=device), both_ways=False),
+        "rmat18s": Source(lambda folder, device: rmat_both_ways(18, device=device)),
+    },
+    "cuda": {
+        "NE": Source(lambda folder, device: roads(folder / ROADS, device=device), all_tasks=True, file=ROADS),
+        "rmat20": Source(lambda folder, device: rmat(20, device=device), both_ways=False),
+        "rmat20s": Source(lambda folder, device: rmat_both_ways(20, device=device)),
+    },
 }
 QUICK: dict[str, Source] = {
-    "grid16": Source(lambda folder: grid(16), all_tasks=True),
-    "rmat8": Source(lambda folder: rmat(8), both_ways=False),
-    "rmat8s": Source(lambda folder: rmat_both_ways(8)),
+    "grid16": Source(lambda folder, device: grid(16, device=device), all_tasks=True),
+    "rmat8": Source(lambda folder, device: rmat(8, device=device), both_ways=False),
+    "rmat8s": Source(lambda folder, device: rmat_both_ways(8, device=device)),
 }
 
 
@@ -84,11 +92,13 @@ class Problem:
 
     def __init__(self, A: CSR) -> None:
         self.A, self.P = A, unweighted(A)
+        self.device: Device = "cpu" if A.place.on_host else "cuda"
         self.source = int(degrees(A).argmax())
-        starts = np.flatnonzero(degrees(A))
+        starts = np.flatnonzero(to_device(degrees(A), "cpu"))
         self.sources = starts[np.linspace(0, starts.size - 1, SOURCES).astype(np.int64)].tolist()
-        self.seeds = np.zeros(A.nrows)
-        self.seeds[starts[::97]], self.seeds[starts[::101]] = 1.0, -1.0
+        seeds = np.zeros(A.nrows)
+        seeds[starts[::97]], seeds[starts[::101]] = 1.0, -1.0
+        self.seeds = to_device(seeds, A.place)
 
     @cached_property
     def width(self) -> float:
@@ -102,14 +112,14 @@ class Problem:
     @cached_property
     def target(self) -> int:
         """The vertex that a tenth of those which the source leads to are nearer than."""
-        d = al.sssp(self.A, self.source)
+        d = to_device(al.sssp(self.A, self.source), "cpu")
         return int(d.argsort()[int(np.isfinite(d).sum()) // 10])
 
     @cached_property
     def bounds(self) -> Any:
         """Half of the distance of the target from each vertex."""
-        d = al.sssp(self.A.T, self.target)
-        return np.where(np.isfinite(d), d / 2, NEVER).astype(self.A.dtype)
+        d = to_device(al.sssp(self.A.T, self.target), "cpu")
+        return to_device(np.where(np.isfinite(d), d / 2, NEVER).astype(self.A.dtype), self.A.place)
 
     @cached_property
     def allowed(self) -> Matrix:
@@ -125,10 +135,11 @@ class Problem:
     @cached_property
     def ordered(self) -> tuple[Matrix, Any, Any]:
         """The edges once, numbered by weight and then by their ends."""
-        u, v, w = select(self.A, "triu", 1).to_edges()
+        u, v, w = (to_device(part, "cpu") for part in select(self.A, "triu", 1).to_edges())
         order = np.lexsort((v, u, w))
         u, v = u[order], v[order]
-        return from_edges(u, v, np.arange(u.size, dtype=np.int64), shape=self.A.shape), u, v
+        K = from_edges(u, v, np.arange(u.size, dtype=np.int64), shape=self.A.shape).to(device=self.A.place)
+        return K, *(to_device(part, self.A.place) for part in (u, v))
 
     @cached_property
     def floats(self) -> CSR:
@@ -144,7 +155,7 @@ def same(found: Any, expected: Any) -> bool:
         return all(same(a, b) for a, b in zip(found, expected, strict=True))
     if isinstance(found, Matrix):
         return same(found.arrays, expected.arrays)
-    a, b = np.asarray(found), np.asarray(expected)
+    a, b = (np.asarray(to_device(x, "cpu") if is_array(x) else x) for x in (found, expected))
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
@@ -170,13 +181,14 @@ class Task:
 def same_forest(p: Problem, chosen: Any, F: Any) -> bool:
     """True if the chosen edges are the forest's."""
     n, (_, u, v) = p.A.nrows, p.ordered
-    keys = (part.astype(np.int64) for part in (u[chosen], v[chosen], F.rows, F.cols))
+    keys = (to_device(part, "cpu").astype(np.int64) for part in (u[chosen], v[chosen], F.rows, F.cols))
     u, v, rows, cols = keys
     return np.array_equal(np.sort(u * n + v), np.sort(rows * n + cols))
 
 
 def same_shares(p: Problem, total: Any, expected: Any) -> bool:
     """True if sums of shares are those that betweenness is made of, at all but the sources."""
+    total, expected = (to_device(x, "cpu") for x in (total, expected))
     others = np.setdiff1d(np.arange(p.A.nrows), p.sources)
     return np.allclose(total[others], expected[others] * len(p.sources) * (p.A.nrows - 2), rtol=1e-9)
 
@@ -249,7 +261,7 @@ TASKS: dict[str, Task] = {
 
 def rows(setting: Setting) -> Iterator[Row]:
     """A row for each program on each graph on which it means something."""
-    graphs = QUICK if setting.quick else GRAPHS
+    graphs = QUICK if setting.quick else GRAPHS[setting.device]
     for name in filter(setting.wants, graphs):
         origin, problem = graphs[name], None
         if origin.file and not (setting.data is not None and (setting.data / origin.file).exists()):
@@ -259,7 +271,7 @@ def rows(setting: Setting) -> Iterator[Row]:
             if kept := setting.kept_rows(name, named):
                 yield from kept
                 continue
-            problem = problem or Problem(origin.make(setting.data or Path()))
+            problem = problem or Problem(origin.make(setting.data or Path(), setting.device))
             row = {"graph": name, "question": named, "contender": named, "n": problem.A.nrows, "nnz": problem.A.nnz}
             try:
                 yield row | measured(named, problem, setting.repeats)
@@ -281,8 +293,8 @@ def measured(name: str, p: Problem, repeats: int) -> Row:
     """A row's figures. Disagreement, before anything is timed, if the contenders' answers differ."""
     task = TASKS[name]
     compiled = fusible(task.program)
-    written_s, expected = stopwatch(lambda: task.call(task.program, p), "cpu")  # makes what is not timed, too
-    first_s, found = stopwatch(lambda: task.call(compiled, p), "cpu")
+    written_s, expected = stopwatch(lambda: task.call(task.program, p), p.device)  # makes what is not timed, too
+    first_s, found = stopwatch(lambda: task.call(compiled, p), p.device)
     if not same(found, expected):
         raise Disagreement(f"{name} as a whole has other bits than as written: it is not timed")
     calls: dict[str, Callable[[], Any]] = {
@@ -294,7 +306,7 @@ def measured(name: str, p: Problem, repeats: int) -> Row:
         if not task.agrees(p, expected, engine(p)):
             raise Disagreement(f"{name} gives something else than {task.named}: it is not timed")
     slow = {"ms": first_s, "written_ms": written_s}
-    figures = in_turns(calls, repeats, {figure: [s * 1e3] for figure, s in slow.items() if s > SLOW_SECONDS})
+    figures = in_turns(calls, p.device, repeats, {figure: [s * 1e3] for figure, s in slow.items() if s > SLOW_SECONDS})
     base = figures["engine_ms" if engine else "written_ms"]
     limits = task.goal * median(base), task.at_least * median(base)
     ms = median(figures["ms"])
@@ -318,7 +330,7 @@ def measured(name: str, p: Problem, repeats: int) -> Row:
 
 
 def in_turns(
-    calls: dict[str, Callable[[], Any]], repeats: int, taken: dict[str, list[float]]
+    calls: dict[str, Callable[[], Any]], device: Device, repeats: int, taken: dict[str, list[float]]
 ) -> dict[str, list[float]]:
     """The milliseconds of each call, one of each in turn, while it has time; of a slow one there is one alone.
 
@@ -328,7 +340,7 @@ def in_turns(
     for _ in range(repeats):
         for figure, call in calls.items():
             if sum(taken[figure]) < ROW_SECONDS * 1e3:
-                taken[figure].append(stopwatch(call, "cpu")[0] * 1e3)
+                taken[figure].append(stopwatch(call, device)[0] * 1e3)
     return taken
 
 
@@ -366,7 +378,7 @@ EQUATIONS = Experiment(
         *("at_least_ms", "goal_ms", "reached", "first_ms", "checked_by"),
     ),
     plot=plot,
-    devices=("cpu",),
+    devices=("cpu", "cuda"),
     roads=True,
     by_graph=True,
     by_task=True,

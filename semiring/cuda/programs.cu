@@ -3,17 +3,12 @@
 // A program is one persistent kernel. All threads run its statements: numbers are the same in all of them, and elements are
 // dealt out. A part returns the same to all threads. It may end without a barrier: then what it has written may be read after
 // the next one, which the compiler puts where it is needed. Lists of entries have no order.
-//
-// The tests compile this text for a processor, too, where a warp is one LANE.
 
-#ifndef LANES
-#define LANES 32
-#endif
 #define INF __longlong_as_double(0x7ff0000000000000LL)
 #define INT64_LEAST (-0x7fffffffffffffffLL - 1)
 
-// Entries of a row from which on all threads of a block go along it, in a second pass.
-constexpr int LONG_ROW = 256;
+// Entries of a row from which on all threads of a block go along it, in a second pass; lanes of a warp.
+constexpr int LONG_ROW = 256, LANES = 32;
 // Counters, and results of blocks, that are used in turns: each is cleared half a turn before it is used.
 constexpr int COUNTERS = 64, PARTIALS = 8, MOST_BLOCKS = 1024;
 // Rounds of loops from one look whether the host has asked for an end to the next.
@@ -59,7 +54,7 @@ struct Grid {
     const volatile int* asked;  // by the host: to end
     unsigned int* hubs;         // room for a place in a list for each vertex
     long long most;             // entries of a list
-    unsigned long long turn, rounds;
+    unsigned long long turn, folds, rounds;
 
     __device__ __forceinline__ void barrier() { grid_barrier(&control->arrived); }
     __device__ __forceinline__ bool first() const { return thread_number() == 0; }
@@ -87,7 +82,7 @@ struct Grid {
 
     // Folds what all threads have.  none: changes nothing.
     template <class V, class Op> __device__ __forceinline__ V fold(V own, V none, const Op& op) {
-        unsigned long long* const partial = control->partials[turn++ % PARTIALS];
+        unsigned long long* const partial = control->partials[folds++ % PARTIALS];
         own = fold_block(own, none, op);
         if (threadIdx.x == 0) partial[blockIdx.x] = to_word(own);
         barrier();
@@ -99,14 +94,10 @@ struct Grid {
 
 // A place in a list for each thread that calls this, whichever these are.
 __device__ __forceinline__ unsigned long long place_in(unsigned long long* counter) {
-#if LANES == 1
-    return atomicAdd(counter, 1ull);
-#else
     const unsigned int here = __activemask();
     unsigned long long base = 0;
     if (lane_number() == __ffs(here) - 1) base = atomicAdd(counter, (unsigned long long)__popc(here));
     return __shfl_sync(here, base, __ffs(here) - 1) + __popc(here & lanes_below());
-#endif
 }
 
 // --- numbers, as Python and NumPy compute with them ---------------------------------------------------------------------
@@ -337,6 +328,42 @@ __device__ __forceinline__ long long unite(Grid& g, const I* u_i, const T* u_v, 
     return (long long)now(listed);
 }
 
+// put(i, place) for i = 0 … n - 1, place being the sum of count(j) over all j < i; returns the sum over all. Blocks have
+// stretches of their own.
+template <class Count, class Put>
+__device__ __forceinline__ long long in_order(Grid& g, long long n, const Count& count, const Put& put) {
+    __shared__ unsigned long long of_warp[32];
+    unsigned long long* const partial = g.control->partials[g.folds++ % PARTIALS];
+    const long long each = (n + gridDim.x - 1) / gridDim.x;
+    const long long begin = least(blockIdx.x * each, n), end = least(begin + each, n);
+    const auto add = [](unsigned long long a, unsigned long long b) { return a + b; };
+    unsigned long long own = 0, before = 0, all = 0;
+    for (long long i = begin + threadIdx.x; i < end; i += blockDim.x) own += count(i);
+    own = fold_block(own, 0ull, add);
+    if (threadIdx.x == 0) partial[blockIdx.x] = own;
+    g.barrier();
+    for (unsigned int b = lane_number(); b < gridDim.x; b += LANES) {
+        const unsigned long long of_block = now(partial + b);
+        before += b < blockIdx.x ? of_block : 0;
+        all += of_block;
+    }
+    before = fold_lanes<LANES>(before, add);
+    for (long long tile = begin; tile < end; tile += blockDim.x) {
+        const long long i = tile + threadIdx.x;
+        const unsigned long long here = i < end ? count(i) : 0, upto = sum_up_to_lane(here);
+        __syncthreads();
+        if (lane_number() == LANES - 1) of_warp[threadIdx.x / LANES] = upto;
+        __syncthreads();
+        unsigned long long place = before + upto - here;
+        for (unsigned int k = 0; k < blockDim.x / LANES; ++k) {
+            if (k < threadIdx.x / LANES) place += of_warp[k];
+            before += of_warp[k];
+        }
+        if (here != 0) put(i, place);
+    }
+    return (long long)fold_lanes<LANES>(all, add);
+}
+
 // Put a list in the order of its indices.  words: a bitmap of zeros, as it is left again.  room: for values.
 template <class I, class T>
 __device__ __forceinline__ void ordered(Grid& g, I* indices, T* values, long long count, unsigned int* words, T* room) {
@@ -345,39 +372,16 @@ __device__ __forceinline__ void ordered(Grid& g, I* indices, T* values, long lon
         atomicOr(words + indices[p] / 32, 1u << indices[p] % 32);
         room[indices[p]] = values[p];
     }
-    unsigned long long* const partial = g.control->partials[g.turn++ % PARTIALS];
     g.barrier();
-    const long long all = (g.most + 31) / 32, each = (all + gridDim.x - 1) / gridDim.x;
-    const long long begin = least(blockIdx.x * each, all), end = least(begin + each, all);
-    const auto add = [](unsigned long long a, unsigned long long b) { return a + b; };
-    unsigned long long own = 0;
-    for (long long w = begin + threadIdx.x; w < end; w += blockDim.x) own += __popc(now(words + w));
-    own = fold_block(own, 0ull, add);
-    if (threadIdx.x == 0) partial[blockIdx.x] = own;
-    g.barrier();
-    unsigned long long at = 0;
-    for (unsigned int b = lane_number(); b < blockIdx.x; b += LANES) at += now(partial + b);
-    at = fold_lanes<LANES>(at, add);
-    __shared__ unsigned long long of_warp[32];
-    for (long long tile = begin; tile < end; tile += blockDim.x) {
-        const long long w = tile + threadIdx.x;
-        unsigned int left = w < end ? now(words + w) : 0;
-        const unsigned long long upto = sum_up_to_lane((unsigned long long)__popc(left));
-        __syncthreads();
-        if (lane_number() == LANES - 1) of_warp[threadIdx.x / LANES] = upto;
-        __syncthreads();
-        unsigned long long place = at + upto - __popc(left);
-        for (unsigned int k = 0; k < blockDim.x / LANES; ++k) {
-            if (k < threadIdx.x / LANES) place += of_warp[k];
-            at += of_warp[k];
-        }
-        if (left != 0) words[w] = 0;
-        for (; left != 0; left &= left - 1, ++place) {
+    const auto bits = [=](long long w) { return (unsigned long long)__popc(now(words + w)); };
+    in_order(g, (g.most + 31) / 32, bits, [=](long long w, unsigned long long place) {
+        for (unsigned int left = now(words + w); left != 0; left &= left - 1, ++place) {
             const long long i = w * 32 + __ffs(left) - 1;
             indices[place] = (I)i;
             values[place] = now(room + i);
         }
-    }
+        words[w] = 0;
+    });
     g.barrier();
 }
 

@@ -32,6 +32,8 @@ COLLECTIVE = {phases.inside: "inside", phases.ascends: "ascends"}
 """Functions that all threads run together, which end with a barrier."""
 ROOMS = {"array", "indices", "values", "given", "given indices", "given values", "scratch", "found", "degrees"}
 """What is passed as an array, by the words of the translator."""
+RESULTS = {"integers", "floats", "exact"}
+"""Arrays whose elements are written once, and not read; and a number that the kernel has for an array."""
 CASTS = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double", "bool": "bool"}
 CASTS |= {"uintp": "unsigned long long"}
 
@@ -190,6 +192,8 @@ class Text:
         read, written = set(), set()
         for each in (inner for node in nodes for inner in ast.walk(node)):
             if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name):
+                if each.value.id in RESULTS:
+                    continue
                 (written if isinstance(each.ctx, ast.Store) else read).add(each.value.id)
             elif isinstance(each, ast.Call) and self.made_of(each.func)[0] in COLLECTIVE:
                 read.add(each.args[0].id)  # type: ignore[attr-defined]
@@ -209,10 +213,7 @@ class Text:
         pass
 
     def do_Return(self, node: ast.Return) -> None:
-        for k, name in enumerate(self.exchanged):
-            self.emit(f"if (g.first()) places[{k}] = (unsigned long long){name};")
-        self.emit(f"g.leave({ast.unparse(node.value) if node.value else 0});")  # type: ignore[arg-type]
-        self.emit("return;")
+        self.emit(f"LEAVE({ast.unparse(node.value) if node.value else 0});")
 
     def do_Break(self, node: ast.Break) -> None:
         self.leaves[-1].append((set(self.read), set(self.written)))
@@ -383,13 +384,14 @@ class Text:
         outer = [each for each in dict.fromkeys(stored) if each in self.scalars and each not in LOCAL and each != name]
         listed = [each for each in outer if is_counter(node, each)]
         folded = [each for each in outer if each not in listed]
-        if any(each.startswith("k") for each in listed):
-            raise Unfit("takes elements by Booleans on a GPU, in their order")
         self.touch(self.arrays_of(bound)[0])
         read, written = self.arrays_of(*node.body)
         self.touch(read, written)
         stop = self.value(bound)[0]
         self.own, self.locals = {name: name}, {name: UNSIGNED}
+        if any(each.startswith("k") for each in listed):
+            self.taken(node, stop, *listed)
+            return
         self.emit("{")
         self.indent += 1
         for each in listed:
@@ -414,6 +416,19 @@ class Text:
         self.indent -= 1
         self.emit("}")
         self.own, self.locals = {}, {}
+
+    def taken(self, node: ast.For, stop: str, place: str) -> None:
+        """Emit a loop that takes elements of a vector for another one, in their order."""
+        match node.body:
+            case [ast.If(test=test, body=[ast.Assign() as write, ast.AugAssign()], orelse=[])]:
+                counted = f"[&](unsigned long long i) {{ return {self.value(test)[0]} ? 1ull : 0ull; }}"
+                self.own[place], self.locals[place] = f"at_{place}", UNSIGNED
+                written = f"{self.target(write.targets[0])} = {self.value(write.value)[0]};"
+                put = f"[&](unsigned long long i, unsigned long long at_{place}) {{ {written} }}"
+                self.emit(f"{place} = in_order(g, {stop}, {counted}, {put});")
+                self.own, self.locals = {}, {}
+                return
+        raise Unfit("has a loop over elements that cannot be shared")
 
     def combining(self, loop: ast.For, name: str) -> str:
         """The text of a function that folds what two threads have for a number."""
@@ -614,13 +629,15 @@ class Text:
             head.append(f"    const {kind} {name}{{{name}_p, {name}_j, {name}_v, {name}_step}};")
         given = {name for name, _ in self.parameters}
         own = [(name, dtype) for name, dtype in self.scalars.items() if name not in given]
-        head += [f"    {C_TYPES[dtype.name]} {name} = 0;" for name, dtype in own]
+        head += [f"    [[maybe_unused]] {C_TYPES[dtype.name]} {name} = 0;" for name, dtype in own]
         control = (
             "ProgramControl* control, const int* asked, unsigned int* hubs, long long most, unsigned long long* places"
         )
-        start = "    Grid g{control, asked, hubs, most, 0, 0};"
+        start = "    Grid g{control, asked, hubs, most, 0, 0, 0};"
         kernel = f'extern "C" __global__ void __launch_bounds__(THREADS, 1) program({", ".join((control, *takes))}) {{'
-        return "\n".join((*definitions, kernel, start, *head, *self.lines, "}", ""))
+        told = "".join(f"places[{k}] = (unsigned long long){name}; " for k, name in enumerate(self.exchanged))
+        leave = f"#define LEAVE(number) {{ if (g.first()) {{ {told}}} g.leave(number); return; }}"
+        return "\n".join((*definitions, leave, kernel, start, *head, *self.lines, "}", ""))
 
 
 PRODUCTS = phases.pushing, phases.summing, phases.uniting

@@ -10,6 +10,7 @@ import numpy as np
 from formats import Matrix
 from formats.arrays import cupy
 
+from ..algebra.codegen import index_text
 from ..cuda import compile
 from .device import DeviceTranslator, Text
 from .regions import Backend, Compiled, Frame
@@ -41,11 +42,13 @@ class DeviceCompiled(Compiled):
         """The kernel for matrices whose row ends and indices have these dtypes, on the current device."""
         key = cupy().cuda.runtime.getDevice(), *matrices.values()
         if key not in self.units:
-            parts = compile.text_of(FILES, THREADS=THREADS)
-            self.units[key] = compile.load(f"{parts}\n{self.kernel.unit(matrices)}", "a program").get_function(
-                "program", True
-            )
+            self.units[key] = compile.load(self.unit_text(matrices), "a program").get_function("program", True)
         return self.units[key]
+
+    def unit_text(self, matrices: dict[str, tuple[np.dtype, np.dtype]], threads: int = THREADS) -> str:
+        """The whole CUDA text of the loop."""
+        parts = compile.text_of(FILES, THREADS=threads)
+        return "\n".join((index_text(np.dtype(np.int64)), parts, self.kernel.unit(matrices)))
 
 
 class DeviceFrame(Frame):
