@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from formats import from_edges
-from semiring import fusible
+from semiring import MinPlus, fusible
 from semiring.fusing import launch
 from semiring.fusing.regions import Region
 from semiring.vectors import all_vertices, full, present, scatter
@@ -98,7 +98,7 @@ def test_hubs_are_shared_by_blocks() -> None:
 def test_what_may_not_be_written_runs_as_written_on_a_gpu() -> None:
     def shared(x: Any, y: Any) -> Any:
         for _ in range(3):
-            scatter(x, present(y, "min_plus"), 7)
+            scatter(x, present(y, MinPlus), 7)
         return x
 
     x = placed(np.arange(100, dtype="int32"), "cuda")

@@ -21,10 +21,17 @@ template <class P, class J, class V> struct Matrix {
     long long step;  // between values: 0 where all are one
 };
 
+// Numbers of a loop that the first block hands to the others, twice: one is written while the other may yet be read.
+constexpr int MOST_SAVED = 250;
+struct Handover {
+    unsigned long long turn, folds, rounds, how, saved[MOST_SAVED];
+};
+
 struct ProgramControl {
     unsigned int arrived, failed, code, verdict[2], spare;
     unsigned long long counters[COUNTERS];
     unsigned long long partials[PARTIALS][MOST_BLOCKS];
+    Handover handovers[2];
 };
 
 template <class V> __device__ __forceinline__ unsigned long long to_word(V value) {
@@ -49,16 +56,28 @@ template <class V, class Op> __device__ __forceinline__ V fold_block(V own, V no
     return fold_lanes<LANES>(all, op);
 }
 
+// How the first block ends what it does alone: it goes on with the others, has ended the loop, or has left the program.
+enum Ending { GOES_ON, ENDED, LEFT };
+
 struct Grid {
     ProgramControl* control;
     const volatile int* asked;  // by the host: to end
     unsigned int* hubs;         // room for a place in a list for each vertex
     long long most;             // entries of a list
-    unsigned long long turn, folds, rounds;
+    unsigned long long turn, folds, rounds, handovers;
+    bool alone;  // the first block runs a loop of few entries alone, whose barriers cost less, and the others wait
 
-    __device__ __forceinline__ void barrier() { grid_barrier(&control->arrived); }
+    __device__ __forceinline__ long long thread() const { return alone ? threadIdx.x : thread_number(); }
+    __device__ __forceinline__ long long threads() const { return alone ? blockDim.x : thread_count(); }
+    __device__ __forceinline__ unsigned int block() const { return alone ? 0 : blockIdx.x; }
+    __device__ __forceinline__ unsigned int blocks() const { return alone ? 1 : gridDim.x; }
     __device__ __forceinline__ bool first() const { return thread_number() == 0; }
     __device__ __forceinline__ void fail() { control->failed = 1; }
+
+    __device__ __forceinline__ void barrier() {
+        if (alone) __syncthreads();
+        else grid_barrier(&control->arrived);
+    }
 
     // A counter that is 0, until the next barrier but one.
     __device__ __forceinline__ unsigned long long* counter() {
@@ -84,11 +103,38 @@ struct Grid {
     template <class V, class Op> __device__ __forceinline__ V fold(V own, V none, const Op& op) {
         unsigned long long* const partial = control->partials[folds++ % PARTIALS];
         own = fold_block(own, none, op);
+        if (alone) return own;
         if (threadIdx.x == 0) partial[blockIdx.x] = to_word(own);
         barrier();
         V all = none;
         for (unsigned int b = lane_number(); b < gridDim.x; b += LANES) all = op(all, of_word<V>(now(partial + b)));
         return fold_lanes<LANES>(all, op);
+    }
+
+    // True for the first block, which is alone from now on; the others wait for it, and get what it hands over.
+    __device__ __forceinline__ bool goes_alone() {
+        alone = blockIdx.x == 0;
+        if (alone) return true;
+        grid_barrier(&control->arrived);
+        const Handover& from = control->handovers[++handovers % 2];
+        turn = now(&from.turn);
+        folds = now(&from.folds);
+        rounds = now(&from.rounds);
+        return false;
+    }
+
+    __device__ __forceinline__ const unsigned long long* handed_over() const { return control->handovers[handovers % 2].saved; }
+    __device__ __forceinline__ Ending ending() const { return (Ending)now(&control->handovers[handovers % 2].how); }
+
+    // Where the first block, which is alone, leaves numbers for the others.
+    __device__ __forceinline__ unsigned long long* hand_over() { return control->handovers[(handovers + 1) % 2].saved; }
+
+    // Go on with the others.
+    __device__ __forceinline__ void joins(Ending how) {
+        Handover& to = control->handovers[++handovers % 2];
+        if (threadIdx.x == 0) to.turn = turn, to.folds = folds, to.rounds = rounds, to.how = how;
+        alone = false;
+        grid_barrier(&control->arrived);
     }
 };
 
@@ -147,8 +193,8 @@ __device__ __forceinline__ long long hashed(long long x, long long seed) {
 template <class P, class Row, class Visit>
 __device__ __forceinline__ void each_entry(Grid& g, const P* indptr, long long count, const Row& row, const Visit& visit) {
     unsigned long long* const hubs = g.counter();
-    const long long stride = thread_count();
-    for (long long base = thread_number() - lane_number(); base < count; base += stride) {
+    const long long stride = g.threads();
+    for (long long base = g.thread() - lane_number(); base < count; base += stride) {
         const long long p = base + lane_number();
         long long begin = 0, degree = 0;
         if (p < count) {
@@ -171,7 +217,7 @@ __device__ __forceinline__ void each_entry(Grid& g, const P* indptr, long long c
     }
     g.barrier();
     const long long longs = (long long)now(hubs);
-    for (long long h = blockIdx.x; h < longs; h += gridDim.x) {
+    for (long long h = g.block(); h < longs; h += g.blocks()) {
         const long long p = now(g.hubs + h), end = indptr[row(p) + 1];
         for (long long place = indptr[row(p)] + threadIdx.x; place < end; place += blockDim.x) visit(p, place);
     }
@@ -202,7 +248,7 @@ __device__ __forceinline__ long long push(Grid& g, const M& m, const I* x_i, con
         }
     });
     const long long end = least((long long)now(listed), g.most);
-    for (long long p = thread_number(); p < end; p += thread_count()) {
+    for (long long p = g.thread(); p < end; p += g.threads()) {
         const long long k = now(to_i + p);
         to_v[p] = now(y + k);
         y[k] = A::zero();
@@ -229,7 +275,7 @@ __device__ __forceinline__ long long sum_up(Grid& g, const M& m, const I* x_i, c
     const long long end = (long long)now(listed);
     exact = g.fold(exact, true, [](bool a, bool b) { return a && b; });
     I* const kept = reinterpret_cast<I*>(g.hubs);
-    for (long long p = thread_number(); p < end; p += thread_count()) {
+    for (long long p = g.thread(); p < end; p += g.threads()) {
         const long long k = now(to_i + p);
         const T sum = now(y + k);
         y[k] = A::zero();
@@ -241,7 +287,7 @@ __device__ __forceinline__ long long sum_up(Grid& g, const M& m, const I* x_i, c
     }
     g.barrier();
     const long long all = (long long)now(left);
-    for (long long p = thread_number(); p < all; p += thread_count()) to_i[p] = now(kept + p);
+    for (long long p = g.thread(); p < all; p += g.threads()) to_i[p] = now(kept + p);
     g.barrier();
     return exact ? all : -1;
 }
@@ -266,8 +312,8 @@ __device__ __forceinline__ bool gather(Grid& g, long long n, const M& m, const T
         }
         return total;
     };
-    const long long own = lane_number() % lanes, rows = thread_count() / lanes;
-    for (long long base = (thread_number() - lane_number()) / lanes; base < n; base += rows) {
+    const long long own = lane_number() % lanes, rows = g.threads() / lanes;
+    for (long long base = (g.thread() - lane_number()) / lanes; base < n; base += rows) {
         const long long i = base + lane_number() / lanes;
         const bool asked = i < n && (!MASKED || allowed[i] == wanted);
         const bool is_long = asked && m.indptr[i + 1] - m.indptr[i] > LONG_ROW;
@@ -282,7 +328,7 @@ __device__ __forceinline__ bool gather(Grid& g, long long n, const M& m, const T
     }
     g.barrier();
     const long long longs = (long long)now(hubs);
-    for (long long h = blockIdx.x; h < longs; h += gridDim.x) {
+    for (long long h = g.block(); h < longs; h += g.blocks()) {
         const long long i = now(g.hubs + h);
         const T total = along(A::zero(), m.indptr[i] + threadIdx.x, m.indptr[i + 1], blockDim.x);
         const T all = fold_block(total, A::zero(), folded);
@@ -305,9 +351,9 @@ __device__ __forceinline__ long long unite(Grid& g, const I* u_i, const T* u_v, 
         to_i[at] = i;
         to_v[at] = value;
     };
-    for (long long p = thread_number(); p < u_n; p += thread_count()) place[u_i[p]] = p;
+    for (long long p = g.thread(); p < u_n; p += g.threads()) place[u_i[p]] = p;
     g.barrier();
-    for (long long p = thread_number(); p < v_n; p += thread_count()) {
+    for (long long p = g.thread(); p < v_n; p += g.threads()) {
         const I i = v_i[p];
         const long long at = now(place + i);
         if (at < 0) {
@@ -319,7 +365,7 @@ __device__ __forceinline__ long long unite(Grid& g, const I* u_i, const T* u_v, 
         place[i] = -2;
     }
     g.barrier();
-    for (long long p = thread_number(); p < u_n; p += thread_count()) {
+    for (long long p = g.thread(); p < u_n; p += g.threads()) {
         const I i = u_i[p];
         if (now(place + i) >= 0) put(i, u_v[p]);
         place[i] = -1;
@@ -334,17 +380,17 @@ template <class Count, class Put>
 __device__ __forceinline__ long long in_order(Grid& g, long long n, const Count& count, const Put& put) {
     __shared__ unsigned long long of_warp[32];
     unsigned long long* const partial = g.control->partials[g.folds++ % PARTIALS];
-    const long long each = (n + gridDim.x - 1) / gridDim.x;
-    const long long begin = least(blockIdx.x * each, n), end = least(begin + each, n);
+    const long long each = (n + g.blocks() - 1) / g.blocks();
+    const long long begin = least(g.block() * each, n), end = least(begin + each, n);
     const auto add = [](unsigned long long a, unsigned long long b) { return a + b; };
     unsigned long long own = 0, before = 0, all = 0;
     for (long long i = begin + threadIdx.x; i < end; i += blockDim.x) own += count(i);
     own = fold_block(own, 0ull, add);
-    if (threadIdx.x == 0) partial[blockIdx.x] = own;
+    if (threadIdx.x == 0) partial[g.block()] = own;
     g.barrier();
-    for (unsigned int b = lane_number(); b < gridDim.x; b += LANES) {
+    for (unsigned int b = lane_number(); b < g.blocks(); b += LANES) {
         const unsigned long long of_block = now(partial + b);
-        before += b < blockIdx.x ? of_block : 0;
+        before += b < g.block() ? of_block : 0;
         all += of_block;
     }
     before = fold_lanes<LANES>(before, add);
@@ -368,7 +414,7 @@ __device__ __forceinline__ long long in_order(Grid& g, long long n, const Count&
 template <class I, class T>
 __device__ __forceinline__ void ordered(Grid& g, I* indices, T* values, long long count, unsigned int* words, T* room) {
     if (count <= 1) return;
-    for (long long p = thread_number(); p < count; p += thread_count()) {
+    for (long long p = g.thread(); p < count; p += g.threads()) {
         atomicOr(words + indices[p] / 32, 1u << indices[p] % 32);
         room[indices[p]] = values[p];
     }
@@ -388,14 +434,14 @@ __device__ __forceinline__ void ordered(Grid& g, I* indices, T* values, long lon
 // True if so many indices are within a vector of that size.
 template <class I> __device__ __forceinline__ bool inside(Grid& g, const I* indices, long long count, long long size) {
     bool all = true;
-    for (long long p = thread_number(); p < count; p += thread_count()) all = all && indices[p] >= 0 && indices[p] < size;
+    for (long long p = g.thread(); p < count; p += g.threads()) all = all && indices[p] >= 0 && indices[p] < size;
     return g.fold(all, true, [](bool a, bool b) { return a && b; });
 }
 
 // True if they ascend, too.
 template <class I> __device__ __forceinline__ bool ascends(Grid& g, const I* indices, long long count, long long size) {
     bool all = true;
-    for (long long p = thread_number(); p < count; p += thread_count())
+    for (long long p = g.thread(); p < count; p += g.threads())
         all = all && indices[p] > (p > 0 ? (long long)indices[p - 1] : -1) && indices[p] < size;
     return g.fold(all, true, [](bool a, bool b) { return a && b; });
 }

@@ -82,7 +82,7 @@ class Fixpoint:
             return None
         if self.bound is not None and not evaluated(self.bound, values) >= A.nrows:
             return None
-        if (self.in_place and not is_writeable(d)) or not beside(d, f.values):
+        if (self.in_place and not is_writeable(d)) or not beside(d, f.values) or A.place.on_host != f.place.on_host:
             return None
         if bool((d.take(f.indices) != f.values).any()):
             return None
@@ -138,7 +138,7 @@ class LevelSearch:
         if not is_vector(visited, A.nrows, "b") or f.size != A.nrows or not f.values[0]:
             return None
         dtype = np.result_type(A.dtype, f.dtype) if self.semiring == AnyPair else f.dtype
-        if dtype not in self.semiring.dtypes or not beside(visited, f.values):
+        if dtype not in self.semiring.dtypes or not beside(visited, f.values) or A.place.on_host != f.place.on_host:
             return None
         if self.semiring == LorLand and A.dtype == bool and stores_false(A):
             return None  # which is no edge for a product, and one for a search

@@ -12,15 +12,18 @@ from formats.arrays import cupy
 
 from ..algebra.codegen import index_text
 from ..cuda import compile
-from .device import DeviceTranslator, Text
+from .cuda_program import MOST_SAVED, KernelText
+from .device import DeviceTranslator
 from .regions import Backend, Compiled, Frame
 from .translator import RUN_AS_WRITTEN
 
 THREADS = 1024
 """Threads of a block, of which each multiprocessor has one."""
 MAX_BLOCKS = 1024
-COUNTERS, PARTIALS = 64, 8
-CONTROL_WORDS = 3 + COUNTERS + PARTIALS * MAX_BLOCKS
+MAX_ENTRIES_ALONE = 2048
+"""Entries of lists, in all, up to which one block runs a loop over them."""
+COUNTERS, PARTIALS, HANDOVERS, HANDED_OVER = 64, 8, 2, 4 + MOST_SAVED
+CONTROL_WORDS = 3 + COUNTERS + PARTIALS * MAX_BLOCKS + HANDOVERS * HANDED_OVER
 """Words of 64 bits that `ProgramControl` has (programs.cu)."""
 FAILED, CODE = 1, 2
 """Places of its fields, in words of 32 bits."""
@@ -32,9 +35,9 @@ FILES = "persistent.cu", "programs.cu"
 class DeviceCompiled(Compiled):
     """A loop for arguments of certain types, as the text of a kernel."""
 
-    def made(self, translator: Any) -> Text:
+    def made(self, translator: Any) -> KernelText:
         self.units: dict[tuple[Any, ...], Any] = {}
-        text = Text(translator, self.text)
+        text = KernelText(translator, self.text)
         text.unit(dict.fromkeys(text.matrices, (np.dtype(np.int64),) * 2))  # what cannot be said in CUDA is known now
         return text
 
@@ -47,7 +50,7 @@ class DeviceCompiled(Compiled):
 
     def unit_text(self, matrices: dict[str, tuple[np.dtype, np.dtype]], threads: int = THREADS) -> str:
         """The whole CUDA text of the loop."""
-        parts = compile.text_of(FILES, THREADS=threads)
+        parts = compile.text_of(FILES, THREADS=threads, MAX_ENTRIES_ALONE=MAX_ENTRIES_ALONE)
         return "\n".join((index_text(np.dtype(np.int64)), parts, self.kernel.unit(matrices)))
 
 
@@ -119,10 +122,8 @@ class DeviceFrame(Frame):
     def room(self, size: int, dtype: np.dtype) -> Any:
         return self.xp.empty(size, dtype)
 
-    def exact(self) -> None:
-        """The kernel has a variable of its own."""
-
-    levels = exact
+    def exact(self) -> Any:
+        """The kernel has a number of its own."""
 
 
 def address_of(x: Any) -> int:
