@@ -34,7 +34,7 @@ EMULATOR = regions.Backend(DeviceTranslator, launch.DeviceCompiled, EmulatedFram
 
 @contextmanager
 def emulation(alone: int = 6) -> Iterator[None]:
-    """Lets programs on the host run as kernels within the block.  alone: entries up to which a block runs loops alone."""
+    """Lets programs on the host run as kernels within the block.  alone: entries up to which a block runs loops."""
     with (
         mock.patch.object(regions, "backend_of", return_value=EMULATOR),
         mock.patch.object(launch, "MAX_ENTRIES_ALONE", alone),
