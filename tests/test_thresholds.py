@@ -37,7 +37,7 @@ CAPACITIES = {
     "how many are looked at to learn of the others": "SAMPLE* SEARCHED_SHARE",
     "how much memory is taken": "*BYTES* MAX_PAIRS",
     "how long a queue of the GPU is": "COPIES_PER_ENTRY QUEUE_SHARE MIN_CROWD_ENTRIES MIN_QUEUE_ENTRIES",
-    "how wide a bucket is": "WIDEST *MEANS MEANS_BY_DEGREE COPIES_MAX_ENTRIES DEEP_MAX_ENTRIES",
+    "how wide a bucket is": "WIDEST *MEANS MEANS_BY_DEGREE DEEP_MAX_ENTRIES",
     "when a signal is heard, or a question is asked again": "FIRST_LOOK_S* ROUNDS_PER_STEP STEPS_PER_LAUNCH",
     "when a run is given up": "MIN_STEPS STEPS_PER_VERTEX",
     "how large a machine or a number may be": (

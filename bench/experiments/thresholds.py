@@ -136,9 +136,7 @@ WITH_THREADS = (
 """Thresholds that keep small work from threads: the other value is 0."""
 
 ON_GPU = (
-    ("fused.cuda.batches.COPIES_MIN_ENTRIES", ALWAYS, "distances from 64", "grid1000"),
     ("fused.cuda.batches.MIN_STEP_EDGES", ALWAYS, "distances from 64", "rmat20"),
-    ("fused.cuda.batches.PULL_SHARE", 2, "distances from 64", "rmat20"),
     ("fused.cuda.essential.MIN_SOURCES", NEVER, "distances from 64", "rmat20"),
     ("fused.cuda.essential.MIN_SKEW", ALWAYS, "distances from 64", "uniform1000"),
     ("fused.cuda.graphs.MIN_DEGREE_FOR_LIGHT", NEVER, "forest, first call", "twoway20"),

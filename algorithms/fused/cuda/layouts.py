@@ -53,7 +53,7 @@ STRUCTS = """
 union Slot { T value; unsigned long long bits; };  // a T in a place of eight bytes
 struct Control {
     unsigned int arrived, done;
-    unsigned long long steps, edges, pulls, thresholds;  // edges: deep: expanded vertices
+    unsigned long long steps, edges, thresholds;  // edges: deep: expanded vertices
     unsigned long long queue[3];  // wide: edges and vertices of the frontier; deep: entries
     Slot nearest[3];              // the best active value
     Slot threshold;

@@ -31,7 +31,7 @@ from .essential import MIN_SKEW, edges_for
 from .layouts import CHUNK, Control, Entry, TreeControl
 from .out_of_core import FRONTIER, has_room, pinned
 
-STATE = "steps", "edges", "pulls", "thresholds", "saturated", "doublings", "crowded"
+STATE = "steps", "edges", "thresholds", "saturated", "doublings", "crowded"
 """Fields of Control that `explain` shows."""
 
 CROWD_SHARE, MIN_CROWD_ENTRIES = 1 / 16, 1 << 15
