@@ -145,8 +145,7 @@ def test_the_rounds_of_a_tree_may_be_found_as_levels(name, rounds, weights, monk
             shortest_path_tree(G, to_device(astray, "cuda"), 0, MinPlus)
 
 
-def test_colours_may_be_left_after_any_pass(monkeypatch):
-    monkeypatch.setattr(graphs, "MAX_TRIMS", 0)
+def test_colours_may_be_left_after_any_pass():
     A = ring_of_pairs(400)
     with launches(every=1):
         told = explain(scc, A.to(device="cuda"))
@@ -299,9 +298,7 @@ def test_a_deep_run_that_becomes_crowded_goes_on_wide(name, monkeypatch):
 
 
 @every_graph
-@pytest.mark.parametrize("trims", [graphs.MAX_TRIMS, 0])
-def test_components_by_colours_alone_and_after_searches(name, trims, monkeypatch):
-    monkeypatch.setattr(graphs, "MAX_TRIMS", trims)
+def test_components_by_colours_alone_and_after_searches(name):
     A, G = on_both(name)
     same(graphs.strong(G), scc(A))
     for both_ways, M in ((False, A), (True, boths(A))):

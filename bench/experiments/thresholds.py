@@ -143,7 +143,6 @@ ON_GPU = (
     ("fused.cuda.graphs.MAX_PIVOT_LEVELS", NEVER, "strong components", "ring100"),
     ("fused.cuda.graphs.FIRST_LINKS_PER_VERTEX", ALWAYS, "weak components", "twoway20"),
     ("fused.cuda.graphs.MAX_LEVELS", NEVER, "levels", "ring100"),
-    ("fused.cuda.graphs.MAX_TRIMS", ALWAYS, "strong components", "rmat20"),
     ("fused.cuda.paths.CALM_EDGES", ALWAYS, "distances", "ring100"),
     ("fused.cuda.paths.CROWD_SHARE", NEVER, "distances", "sparse4000"),
     ("fused.cuda.paths.DEEP_MEAN_DEGREE", ALWAYS, "distances", "NE"),

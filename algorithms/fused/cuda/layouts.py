@@ -103,7 +103,7 @@ struct SearchesControl {
 };
 struct StrongControl {
     unsigned int arrived, done;
-    unsigned long long passes, pivot, smallest, trims, rounds, left_to_colour;
+    unsigned long long passes, pivot, smallest, rounds, left_to_colour;
     unsigned long long changed[3];
     unsigned long long queue[3];
     unsigned long long stage, chained;
