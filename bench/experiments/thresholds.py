@@ -70,7 +70,6 @@ ON_CPU = (
     ("fused.cpu.components.MAX_SAMPLED_ROOTS", NEVER, "weak components", "rmat18"),
     ("fused.cpu.components.MIN_NNZ_FOR_GIANT", ALWAYS, "weak components", "grid60"),
     ("fused.cpu.distance_sums.GATHER_DIVISOR", ALWAYS, "closeness", "twoway13"),
-    ("fused.cpu.entries.MAX_NNZ_PER_PLACE", ALWAYS, "forest with places", "grid300"),
     ("fused.cpu.forest.GIANT_SHARE", 2, "forest, first call", "NY"),
     ("fused.cpu.forest.MAX_NNZ_IN_ORDER", ALWAYS, "forest", "ones16"),
     ("fused.cpu.forest.MAX_THREADS_TO_SORT", ALWAYS, "forest", "NY"),
