@@ -62,7 +62,6 @@ SCHEDULES = {
     "buckets, widths change": Schedule("buckets", 1, few=50, doublings=5),
     "exact minimum": Schedule("exact minimum", 0),
     "frontier": Schedule("frontier", None),
-    "sweep": Schedule("sweep", None, every=True),
     "deep": Schedule("buckets", 3, deep=True),
     "deep, one round": Schedule("buckets", 3, deep=True, rounds=1),
     "deep, widths change": Schedule("buckets", 1, deep=True, few=50, many=60),
@@ -251,17 +250,6 @@ def test_nothing_is_looked_for_beyond_a_limit_or_a_target(name, schedule):
         d, _ = fixpoint(G, MinPlus, how, source=0, **until)
         near = whole <= bound
         same(d[to_device(near, "cuda")], whole[near])
-
-
-@every_graph
-def test_paths_stay_within_their_colour(name):
-    A, G = on_both(name)
-    colour = (np.arange(A.nrows) // 10 % 2).astype(A.indices.dtype)
-    u, v, w = A.to_edges()
-    inside = colour[u] == colour[v]
-    B = from_edges(u[inside], v[inside], w[inside], shape=A.nrows)
-    d, _ = fixpoint(G, MinPlus, typed(SCHEDULES["buckets"], np.int32), source=0, colour=to_device(colour, "cuda"))
-    same(d, bellman_ford(B, 0))
 
 
 @every_graph
