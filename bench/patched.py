@@ -130,7 +130,6 @@ def tasks() -> dict[str, Callable[[Any, int], Any]]:
         "strong components": lambda A, v: a.scc(A),
         "topological order": lambda A, v: a.topological_components(A),
         "forest": lambda A, v: a.boruvka(A),
-        "forest with places": lambda A, v: a.boruvka(A, return_places=True),
         "forest, first call": lambda A, v: a.boruvka(unkept(A)),
         "core numbers": lambda A, v: a.core_number(A),
         "PageRank": lambda A, v: a.pagerank(A, weighted=False),

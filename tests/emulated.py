@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -300,8 +301,9 @@ def simulated(gpus: int) -> Iterator[None]:
         cp = fake_cupy(gpus)
         patch.setitem(sys.modules, "cupy", cp)
         patch.setattr("formats.gpu._installed_cupys", lambda: ["cupy-cuda13x"])
-        shapes = {kind: dict.fromkeys(each, (THREADS, 1)) for kind, each in kernels.SHAPES.items()}
-        patch.setattr(kernels, "SHAPES", shapes)
+        for kinds in (kernels.PATHS, kernels.PATTERNS):
+            for name, kind in kinds.items():
+                patch.setitem(kinds, name, replace(kind, shapes=dict.fromkeys(kind.shapes, (THREADS, 1))))
         path, pattern = kernels.path_unit, kernels.pattern_unit
         patch.setattr(kernels, "path", lambda kind, s, dtype, index: Kernels(path(kind, s, dtype, index), index))
         patch.setattr(kernels, "pattern", lambda kind, index: Kernels(pattern(kind, index), index))

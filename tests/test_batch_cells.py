@@ -125,17 +125,13 @@ def test_both_kernels_of_paths_may_be_left_after_any_step(
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
-@pytest.mark.parametrize("share", [0.0, 0.3, 1e9])
 @pytest.mark.parametrize("graph", ["hubs", "a grid", "a star", "into a hub", "a path into a star"])
 @pytest.mark.backend(on_a_gpu)
-def test_distances_are_pushed_and_pulled(graph: str, share: float, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Always pulled, pulled where most edges are listed, never pulled."""
+def test_paths_by_rows_of_distances(graph: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "deep", lambda A: False)
-    monkeypatch.setattr(batches, "PULL_SHARE", share)
     A = GRAPHS[graph](np.dtype(dtype))
     told = explain(delta_stepping, A.to(device="cuda"), sources=[0, 1, 2]).runs[-1].details
     assert told["kernel"] == "batch"
-    assert 0 < share < 1 or (told["pulls"] == 0) == (share > 1)
     for count in (3, 20, 64):
         assert_as_one_by_one(delta_stepping, A, "cuda", count)
         assert_as_one_by_one(bellman_ford, A, "cuda", count, semiring=MaxMin)

@@ -188,7 +188,6 @@ def test_any_graph_with_edges_that_matter(dtype, count, monkeypatch):
 )
 def test_any_graph_by_lanes(s, dtype, count, monkeypatch):
     monkeypatch.setattr(batched_lanes, "MIN_SOURCES", 1)
-    monkeypatch.setattr(batched_lanes, "MIN_NNZ", 0)
     monkeypatch.setattr(near_far, "MIN_SKEW", -1)
     rng = np.random.default_rng(9)
     for kind in KINDS:
@@ -199,7 +198,6 @@ def test_any_graph_by_lanes(s, dtype, count, monkeypatch):
 
 
 def test_lanes_on_long_paths_and_where_they_are_given_up(count, monkeypatch):
-    monkeypatch.setattr(batched_lanes, "MIN_NNZ", 0)
     monkeypatch.setattr(near_far, "MIN_SKEW", -1)
     for most, given_up in ((1 << 20, False), (0, True)):
         apart = set[bool]()

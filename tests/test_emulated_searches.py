@@ -11,7 +11,6 @@ from algorithms import bfs, sssp
 from algorithms.equations.betweenness import dependencies, exact_below, levels_and_plateaus, rounds_among
 from algorithms.fused.cuda import batches, kernels, launches, searches
 from algorithms.fused.cuda.centralities import add_through
-from algorithms.fused.cuda.layouts import Control
 from algorithms.shared.single_source import Until
 from algorithms.shared.traversal import Direction
 from bench.graphs import rmat
@@ -67,22 +66,16 @@ def test_searches_of_many_levels_leave_a_mask_out(
     assert np.array_equal(level, expected)
 
 
-@pytest.mark.parametrize("pulls", [True, False])
 @pytest.mark.parametrize("count", [32, 40])
-def test_paths_from_several_sources_are_those_from_each(
-    count: int, pulls: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_from_several_sources_are_those_from_each(count: int) -> None:
     """Up to 32 sources take half of a warp, whose other half looks at another edge."""
     A: Any = rmat(7, dtype=np.int32, high=9, seed=count)
-    C, sources = by_columns(A), list(range(count))
+    sources = list(range(count))
     expected = sssp(A, sources=sources)
-    monkeypatch.setattr(batches, "PULL_SHARE", 0.0 if pulls else 2.0)
-    monkeypatch.setattr(batches, "_columns", lambda A, k: (made(C.indptr), made(C.indices), made(C.values), k.index(1)))
     with simulated(1):
         d = made(np.empty((count, A.nrows), A.dtype))
-        state = batches.run_batch(moved(A), sources, d, MinPlus, Until(MinPlus), A.dtype.type(6), 1 << 16)
+        batches.run_batch(moved(A), sources, d, MinPlus, Until(MinPlus), A.dtype.type(6), 1 << 16)
     assert np.array_equal(d, expected)
-    assert (state[Control.word("pulls")] > 0) == pulls
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])

@@ -62,7 +62,6 @@ SCHEDULES = {
     "buckets, widths change": Schedule("buckets", 1, few=50, doublings=5),
     "exact minimum": Schedule("exact minimum", 0),
     "frontier": Schedule("frontier", None),
-    "sweep": Schedule("sweep", None, every=True),
     "deep": Schedule("buckets", 3, deep=True),
     "deep, one round": Schedule("buckets", 3, deep=True, rounds=1),
     "deep, widths change": Schedule("buckets", 1, deep=True, few=50, many=60),
@@ -145,8 +144,7 @@ def test_the_rounds_of_a_tree_may_be_found_as_levels(name, rounds, weights, monk
             shortest_path_tree(G, to_device(astray, "cuda"), 0, MinPlus)
 
 
-def test_colours_may_be_left_after_any_pass(monkeypatch):
-    monkeypatch.setattr(graphs, "MAX_TRIMS", 0)
+def test_colours_may_be_left_after_any_pass():
     A = ring_of_pairs(400)
     with launches(every=1):
         told = explain(scc, A.to(device="cuda"))
@@ -255,17 +253,6 @@ def test_nothing_is_looked_for_beyond_a_limit_or_a_target(name, schedule):
 
 
 @every_graph
-def test_paths_stay_within_their_colour(name):
-    A, G = on_both(name)
-    colour = (np.arange(A.nrows) // 10 % 2).astype(A.indices.dtype)
-    u, v, w = A.to_edges()
-    inside = colour[u] == colour[v]
-    B = from_edges(u[inside], v[inside], w[inside], shape=A.nrows)
-    d, _ = fixpoint(G, MinPlus, typed(SCHEDULES["buckets"], np.int32), source=0, colour=to_device(colour, "cuda"))
-    same(d, bellman_ford(B, 0))
-
-
-@every_graph
 @pytest.mark.parametrize("factor", [0, 1])
 def test_trees_with_and_without_plateaus(name, factor):
     A, _ = on_both(name)
@@ -299,9 +286,7 @@ def test_a_deep_run_that_becomes_crowded_goes_on_wide(name, monkeypatch):
 
 
 @every_graph
-@pytest.mark.parametrize("trims", [graphs.MAX_TRIMS, 0])
-def test_components_by_colours_alone_and_after_searches(name, trims, monkeypatch):
-    monkeypatch.setattr(graphs, "MAX_TRIMS", trims)
+def test_components_by_colours_alone_and_after_searches(name):
     A, G = on_both(name)
     same(graphs.strong(G), scc(A))
     for both_ways, M in ((False, A), (True, boths(A))):

@@ -37,11 +37,11 @@ CAPACITIES = {
     "how many are looked at to learn of the others": "SAMPLE* SEARCHED_SHARE",
     "how much memory is taken": "*BYTES* MAX_PAIRS",
     "how long a queue of the GPU is": "COPIES_PER_ENTRY QUEUE_SHARE MIN_CROWD_ENTRIES MIN_QUEUE_ENTRIES",
-    "how wide a bucket is": "WIDEST *MEANS MEANS_BY_DEGREE COPIES_MAX_ENTRIES DEEP_MAX_ENTRIES",
+    "how wide a bucket is": "WIDEST *MEANS MEANS_BY_DEGREE DEEP_MAX_ENTRIES",
     "when a signal is heard, or a question is asked again": "FIRST_LOOK_S* ROUNDS_PER_STEP STEPS_PER_LAUNCH",
     "when a run is given up": "MIN_STEPS STEPS_PER_VERTEX",
     "how large a machine or a number may be": (
-        "MAX_BYTE_LEVELS MAX_BLOCKS MAX_ENTRIES PLAIN_THREADS MAX_PACKED_VERTICES MAX_EDGES FARTHEST* "
+        "MAX_BYTE_LEVELS MAX_BLOCKS MAX_ENTRIES PLAIN_THREADS MAX_EDGES FARTHEST* "
     ),
     "how exact a bound is": "LIGHT_EDGES_PER_VERTEX ROUNDINGS SWEEPS *NNZ_PER_VERTEX ROUNDS_PER_DOUBLING",
     "graphs beyond a GPU's memory": "MAX_LEFT_SHARE MAX_READ_SHARE",
@@ -49,7 +49,6 @@ CAPACITIES = {
         "BLOCKS BUSY DAMAGED EMPTY ENDLESS FILLED FOUND IDLE LISTED "
         "MARK MOVED NEW NONE NULL ONE OPEN OUTDATED TWO WAITING"
     ),
-    "paths whose sums differ in their last bits": "SHORT_NNZ",
     "the same rule as PULL_DIVISOR": "PUSH_DIVISOR",
 }
 """Reasons why constants of these names, given as patterns, choose no path, and so need no row."""

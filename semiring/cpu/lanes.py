@@ -30,16 +30,22 @@ def _loaded(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
 
 def _repeated(builder: Any, vector: Any, lane: int) -> Any:
     """One of a vector's elements in all its lanes."""
-    lanes = tools.ir.Constant(tools.ir.VectorType(tools.ir.IntType(32), WIDTH), [lane] * WIDTH)
+    count = vector.type.count
+    lanes = tools.ir.Constant(tools.ir.VectorType(tools.ir.IntType(32), count), [lane] * count)
     return builder.shuffle_vector(vector, tools.ir.Constant(vector.type, tools.ir.Undefined), lanes)
+
+
+def _everywhere(builder: Any, number: Any, lanes: int) -> Any:
+    """A number in all lanes of a vector."""
+    nothing = tools.ir.Constant(tools.ir.VectorType(number.type, lanes), tools.ir.Undefined)
+    return _repeated(builder, builder.insert_element(nothing, number, tools.ir.IntType(32)(0)), 0)
 
 
 def _spread(builder: Any, vector: Any, number: Any) -> Any:
     """A number in all lanes of a vector like another; its bits that have no room there are zeros."""
-    ir, item = tools.ir, vector.type.element
+    item = vector.type.element
     number = number if item.width == number.type.width else builder.trunc(number, item)
-    lane = builder.insert_element(ir.Constant(vector.type, ir.Undefined), number, ir.IntType(32)(0))
-    return _repeated(builder, lane, 0)
+    return _everywhere(builder, number, WIDTH)
 
 
 def _inside(builder: Any, vector: Any, count: Any, inside: int, outside: int) -> Any:
@@ -183,13 +189,10 @@ def filled(lanes: int) -> Any:
         number = tools.types.unliteral(number)
 
         def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            ir, word, value = tools.ir, tools.ir.IntType(32), context.cast(builder, args[1], number, y.dtype)
+            value = context.cast(builder, args[1], number, y.dtype)
             item = context.get_value_as_data(builder, y.dtype, value)
-            vector = ir.Constant(ir.VectorType(item.type, lanes), ir.Undefined)
-            vector = builder.insert_element(vector, item, word(0))
-            vector = builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(word, lanes), [0] * lanes))
-            to = _vector(context, builder, y, args[0], word(0), lanes)
-            builder.store(vector, to).align = context.get_abi_sizeof(item.type)
+            to = _vector(context, builder, y, args[0], tools.ir.IntType(32)(0), lanes)
+            builder.store(_everywhere(builder, item, lanes), to).align = context.get_abi_sizeof(item.type)
             return context.get_dummy_value()
 
         return tools.types.void(y, number), emit
@@ -256,14 +259,12 @@ def first_equal(lanes: int) -> Any:
         number = tools.types.unliteral(number)
 
         def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            ir, word, value = tools.ir, tools.ir.IntType(32), context.cast(builder, args[1], number, x.dtype)
+            ir, value = tools.ir, context.cast(builder, args[1], number, x.dtype)
             item = context.get_value_as_data(builder, x.dtype, value)
-            vector = builder.load(_vector(context, builder, x, args[0], word(0), lanes))
+            vector = builder.load(_vector(context, builder, x, args[0], ir.IntType(32)(0), lanes))
             vector.align = context.get_abi_sizeof(item.type)
-            wanted = builder.insert_element(ir.Constant(vector.type, ir.Undefined), item, word(0))
-            wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(ir.VectorType(word, lanes), [0] * lanes))
             compared = builder.icmp_signed if isinstance(item.type, ir.IntType) else builder.fcmp_ordered
-            equal = builder.bitcast(compared("==", vector, wanted), ir.IntType(lanes))
+            equal = builder.bitcast(compared("==", vector, _everywhere(builder, item, lanes)), ir.IntType(lanes))
             count = builder.cttz(equal, ir.IntType(1)(1))
             return builder.zext(count, ir.IntType(64)) if lanes < 64 else count
 

@@ -34,11 +34,9 @@ from semiring.verbs.explanation import details
 from . import panels
 
 HERE = Path(__file__).parent
-kernels.PATHS |= {
-    unit: ("order.cu", str(HERE / "panels.cu"), str(HERE / f"{unit}.cu"))
-    for unit in ("elimination", "sweeps")
-}
-kernels.SHAPES |= {"elimination": {"eliminate": (512, 2)}, "sweeps": {"solve": (1024, 1), "sweep": (1024, 1)}}
+PANELS, ELIMINATION, SWEEPS = (str(HERE / name) for name in ("panels", "elimination", "sweeps"))
+kernels.PATHS["elimination"] = kernels.Kind.of("order", PANELS, ELIMINATION, eliminate=(512, 2))
+kernels.PATHS["sweeps"] = kernels.Kind.of("order", PANELS, SWEEPS, solve=(1024, 1), sweep=(1024, 1))
 
 CONTROL_WORDS = 4
 """Words of 8 bytes in EliminationControl."""

@@ -48,9 +48,6 @@ VERTICES_AT_A_TIME = 64
 EDGES_AHEAD = np.uintp(16)
 """Edges between one and that whose head's row is prefetched."""
 
-MIN_NNZ = 1 << 14
-"""Minimum of entries for lanes to pay."""
-
 MAX_LOOKS_PER_EDGE = 8
 """Mean number of looks at an edge before lanes are given up: a search looks at each once at most."""
 
@@ -63,7 +60,7 @@ APART: Fact[bool] = Fact("sources side by side share too little")
 
 def suits(A: CSR, s: Semiring) -> bool:
     """True if A has hubs, and lanes have not been given up before."""
-    return A.nnz >= MIN_NNZ and skewed(A) and A.dtype.kind != "b" and vectorizes(s) and not A.keeps(APART, s)
+    return skewed(A) and A.dtype.kind != "b" and vectorizes(s) and not A.keeps(APART, s)
 
 
 def by_lanes(A: CSR, sources: list[int], rows: list[int], d: np.ndarray, s: Semiring, found: Essential | None) -> Any:

@@ -6,10 +6,8 @@ Vertices are looked at in the order of their distances, and backwards. An edge i
 distances say so, which is looked up again on the way back. Vertices that lead nowhere, most of them in a graph of few
 levels, are noted on the way out, and their edges left out on the way back.
 
-Unweighted, a queue is the order. Where rows are short, whether an edge is one of shortest paths can hardly be foretold,
-so nothing branches on it: every edge is put at the end of a list, which moves on by those of shortest paths alone, and
-is read backwards. Weighted, the distances come from the search for shortest paths, several sources at a time, and are
-sorted. O(n + m) a source and what the search takes; for each thread 32 bytes a vertex, and of short rows 8 an edge.
+Unweighted, a queue is the order. Weighted, the distances come from the search for shortest paths, several sources at a
+time, and are sorted. O(n + m) a source and what the search takes; for each thread 32 bytes a vertex.
 
 [1] U. Brandes, A faster algorithm for betweenness centrality, J. Math. Sociology 25(2), 2001.
 """
@@ -29,14 +27,8 @@ from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.kernels import compiled, inlined
 from semiring.cpu.threads import cut, get_threads, run, share
 
-SHORT_NNZ = 8
-"""Entries of a row on average below which nothing branches."""
-
 MIN_EDGES_FOR_THREADS = 1 << 14
 """Minimum of edges looked at in all for several threads."""
-
-MAX_PACKED_VERTICES = 1 << 31
-"""Maximum of vertices for two to be put into one number of 64 bits."""
 
 SOURCES_PER_CALL = 64
 """Number of sources of one compiled call: a call of Python's would let another thread wait."""
@@ -109,22 +101,9 @@ class _Thread:
 
     def unweighted(self, sources: np.ndarray) -> None:
         """Add the sums of some sources, by levels."""
-        A, n = self.A, self.A.nrows
-        rows, level, by_levels = (A.indptr, A.indices), self.level, _by_levels
-        state: tuple[np.ndarray, ...] = (self.order, self.leads, self.paths, self.share, self.total)
-        if A.nnz < SHORT_NNZ * n and n < MAX_PACKED_VERTICES:
-            edges, inverse = self.listed
-            by_levels, state = (
-                _by_levels_of_short_rows,
-                (self.order, edges, self.paths, inverse, self.share, self.total),
-            )
+        rows, state = (self.A.indptr, self.A.indices), (self.order, self.leads, self.paths, self.share, self.total)
         for first in range(0, sources.size, SOURCES_PER_CALL):
-            by_levels(rows, level, state, sources[first : first + SOURCES_PER_CALL], self.endpoints)
-
-    @cached_property
-    def listed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Make room for the edges of shortest paths, and for 1 / σ."""
-        return np.empty(self.A.nnz + 1, np.uintp), np.empty(self.A.nrows)
+            _by_levels(rows, self.level, state, sources[first : first + SOURCES_PER_CALL], self.endpoints)
 
     def weighted(self, rows: np.ndarray, led: np.ndarray) -> None:
         """Add the sums of some rows of distances."""
@@ -194,49 +173,6 @@ def _by_levels(rows, level, state, sources, endpoints):
         if interrupted():
             return
         _from(np.uintp(sources[k]), rows, level, state, endpoints)
-
-
-@compiled
-def _by_levels_of_short_rows(rows, level, state, sources, endpoints):
-    """Sum by levels without a branch.
-
-    level: -1, and paths: 0, both again in the end.  edges: those of shortest paths, (u, v) in one number.
-    """
-    (indptr, indices), (order, edges, paths, inverse, share, total) = rows, state
-    one, half = np.uintp(1), np.uintp(32)
-    low = (one << half) - one
-    for k in range(sources.size):
-        source, count, place, listed = np.uintp(sources[k]), np.uintp(1), np.uintp(0), np.uintp(0)
-        order[0], level[source], paths[source] = source, 0, 1.0
-        while place < count:
-            if interrupted():
-                return
-            u = np.uintp(order[place])
-            next_level, mine = level[u] + np.int32(1), paths[u]
-            for e in range(np.uintp(indptr[u]), np.uintp(indptr[u + one])):
-                v = np.uintp(indices[e])
-                found = level[v]
-                new = found < 0
-                tight = new | (found == next_level)
-                order[count], edges[listed] = v, u << half | v
-                count += np.uintp(new)
-                listed += np.uintp(tight)
-                level[v] = next_level if new else found
-                paths[v] += mine if tight else 0.0
-            place += one
-        for at in range(count):
-            v = np.uintp(order[at])
-            inverse[v], share[v], level[v] = 1.0 / paths[v], 0.0, -1
-        while listed:
-            listed -= one
-            u, v = edges[listed] >> half, edges[listed] & low
-            share[u] += inverse[v] + share[v]
-        for at in range(one, count):
-            v = np.uintp(order[at])
-            total[v] += paths[v] * share[v] + endpoints
-            paths[v] = 0.0
-        paths[source] = 0.0
-        total[source] += np.intp(count - one) * endpoints
 
 
 @compiled

@@ -1,8 +1,7 @@
 """Entries of a CSR at many places at once, a CSR of entries in any order, and whether arrays hold the same bits.
 
 Columns of a row ascend, so half of what is left of it goes with each comparison [1]. Nothing branches on what is
-compared. O(k log of the longest row) for k places, 8 bytes each for the answer. Where places ascend, and are many
-beside the entries, all rows are looked through once.
+compared. O(k log of the longest row) for k places, 8 bytes each for the answer.
 
 [1] D. E. Knuth, The Art of Computer Programming 3: Sorting and Searching, 2nd edition, 1998, section 6.2.1.
 """
@@ -26,9 +25,6 @@ Side = tuple[np.ndarray, Columns, np.ndarray]
 ELEMENTS_AT_ONCE = np.uintp(4096)
 """Number of elements that are compared without a branch."""
 
-MAX_NNZ_PER_PLACE = 16
-"""Maximum of entries for each place with which the matrix is looked through along its rows."""
-
 
 def places_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
     """Return the places of the entries (rows[k], cols[k]) among A's, -1 where it has none.
@@ -36,8 +32,7 @@ def places_at(A: CSR, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
     rows, cols: (k,) integers within A.
     """
     found = np.full(rows.size, -1, A.indptr.dtype)
-    if A.nnz > MAX_NNZ_PER_PLACE * rows.size or not _look_along(A.indptr, A.indices, rows, cols, found):
-        _look_up(A.indptr, A.indices, rows, cols, found)
+    _look_up(A.indptr, A.indices, rows, cols, found)
     return found
 
 
@@ -106,25 +101,6 @@ def _sort(keys, order, ends, found):
         key = np.uintp(keys[np.uintp(number)])
         found[np.uintp(ends[key])] = number
         ends[key] += 1
-
-
-@compiled
-def _look_along(indptr, indices, rows, cols, found):
-    """Find all places if rows and columns ascend, else some; True if they do.  found: -1."""
-    row, e, end = np.uintp(0), np.uintp(0), np.uintp(0)
-    for k in range(rows.size):
-        i, j = np.uintp(rows[k]), cols[k]
-        if i != row or k == 0:
-            if k > 0 and i < row:
-                return False
-            row, e, end = i, np.uintp(indptr[i]), np.uintp(indptr[i + np.uintp(1)])
-        elif j <= cols[k - 1]:
-            return False
-        while e < end and indices[e] < j:
-            e += np.uintp(1)
-        if e < end and indices[e] == j:
-            found[k] = e
-    return True
 
 
 @compiled

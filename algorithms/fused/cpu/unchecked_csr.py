@@ -27,9 +27,6 @@ DAMAGED = -1
 COLUMNS_AT_ONCE = np.uintp(4096)
 """Columns that are checked without a branch."""
 
-MAX_INSERTION_SORT = 64
-"""The largest number of vertices that are sorted by insertion."""
-
 CHILDREN = 4
 """Children of a node of the heap, and so the number of places behind it that are read."""
 
@@ -138,20 +135,6 @@ def _rise(heap, key, place, at, j, t):
     place[j] = at
 
 
-@inlined
-def _ascending(front):
-    """Sort vertices, a few by insertion."""
-    if front.size > MAX_INSERTION_SORT:
-        front.sort()
-        return
-    for k in range(1, front.size):
-        v, at = front[k], k
-        while at > 0 and front[at - 1] > v:
-            front[at] = front[at - 1]
-            at -= 1
-        front[at] = v
-
-
 @compiled
 def settle(sources, limit, rows, d, parent, heap, front, ordered):
     """Find the distances up to `limit`; True if an edge of weight 0 met a vertex first: then parents are wrong.
@@ -181,7 +164,7 @@ def settle(sources, limit, rows, d, parent, heap, front, ordered):
             size -= 1
             _sink(vertices, key, place, size)
         if ordered and together > 1:
-            _ascending(front[:together])
+            front[:together].sort()
         for k in range(together):
             v = np.uintp(front[k])
             for lists in range(np.uintp(indptr.shape[0])):

@@ -1,4 +1,4 @@
-"""Bitmaps as 64-bit words, and operations on them in compiled loops, each of which is one instruction."""
+"""Bitmaps as 64-bit words, and compiled loops over them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ import numpy as np
 
 from formats.arrays import index_dtype
 from semiring.cpu.atomics import added
-from semiring.cpu.compiler.references import interrupted, operation, tools
+from semiring.cpu.compiler.references import interrupted
 from semiring.cpu.dealing import dealt
 from semiring.cpu.kernels import compiled
+from semiring.cpu.lanes import lowest, ones
 
 MAX_DEPTH_POWER = 0.4
 """Power of the vertices found up to which levels are few: between 1/3, of three dimensions, and 1/2, of two."""
 
 WORDS_AT_A_TIME = 64
 """Number of words of a bitmap that a thread takes at a time."""
+
+
+lowest_bit, bits_set = lowest, ones
+"""Operations on a word in compiled code."""
 
 
 def flagged(gate: np.ndarray, array: np.ndarray, value: int) -> np.ndarray:
@@ -55,26 +60,6 @@ def pieces(words: int, size: int, trial: int) -> Iterator[tuple[int, int]]:
         stop = min(first + min(max(trial, first, 1), size), words)
         yield first, stop
         first = stop
-
-
-@operation
-def lowest_bit(typing, word):
-    """Return the number of the lowest bit that is set in a word other than 0."""
-
-    def emit(context, builder, signature, args):
-        return builder.cttz(args[0], tools.cgutils.true_bit)
-
-    return tools.types.uint64(tools.types.uint64), emit
-
-
-@operation
-def bits_set(typing, word):
-    """Count the bits that are set in a word."""
-
-    def emit(context, builder, signature, args):
-        return builder.ctpop(args[0])
-
-    return tools.types.uint64(tools.types.uint64), emit
 
 
 @compiled

@@ -6,8 +6,6 @@
 // threshold serves all sources. A step is two passes. The vertices that are near for some source are listed, their rows
 // cut into pieces. Then distances are pushed: a warp takes a piece, its lanes are sources, its edges come one after
 // another, or two at a time for up to 32 sources. So an edge is read once for all, and distances beside it lie together.
-// Where most edges are listed, distances are pulled instead: a warp takes edges of columns that lie together, and folds
-// what comes along those of one.
 
 using Word = unsigned long long;
 
@@ -82,17 +80,14 @@ extern "C" __global__ void place_batch(int count, int width, const long long* so
 }
 
 // List what is active and no worse than the threshold, which is then no longer active. Returns the best of the others.
-// frontier: gets, where it is not null, the sources from which each vertex is expanded.
 template <int WIDTH>
-__device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<WIDTH>& rows, T threshold, Word* frontier,
+__device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<WIDTH>& rows, T threshold,
                                        BatchPiece* pieces, unsigned long long* counter) {
     T left = ZERO;
     for (long long base = blockIdx.x * (long long)blockDim.x; base < n; base += thread_count()) {
         const long long v = base + threadIdx.x;
         const Word word = v < n ? rows.active[v] : 0;
-        const bool some_active = __syncthreads_or(word != 0);
-        if (frontier != nullptr && v < n && (word == 0 || !some_active)) frontier[v] = 0;
-        if (!some_active) continue;
+        if (!__syncthreads_or(word != 0)) continue;
         Word near = 0;
         if (threshold == ZERO) near = word;
         unsigned int some = __ballot_sync(WARP, word != near);
@@ -121,7 +116,6 @@ __device__ __forceinline__ T list_rows(const I* indptr, long long n, const Rows<
             }
         }
         I start = 0, degree = 0;
-        if (frontier != nullptr && word != 0) frontier[v] = near;
         if (near != 0) {
             rows.active[v] = word & ~near;
             start = indptr[v];
@@ -195,85 +189,14 @@ __device__ __forceinline__ void relax_piece(const Graph& g, const Rows<WIDTH>& r
     }
 }
 
-// D_v ⊕= best, which came along edges to v. All of the warp take part.
-template <int WIDTH>
-__device__ __forceinline__ void settle(const Rows<WIDTH>& rows, I v, const Pair& best, T bound, T& nearest) {
-    const Word improved = improve(rows, v, best, rows.seen(v, best.reached()), bound, nearest);
-    if (rows.lane() == 0 && improved != 0) atomicOr(rows.active + v, improved);
-}
-
-// D_v ⊕= D_u ⊗ a_uv along all edges whose u is in the frontier, from whichever source: what is relaxed too early does no
-// harm. A warp takes PULLED_EDGES edges at a time, of as many columns as they are.
-template <int WIDTH>
-__device__ __forceinline__ void pull_all(const Graph& g, long long n, const Rows<WIDTH>& rows, const Word* frontier,
-                                         T bound, T& nearest, bool& saturated) {
-    constexpr int PER_LANE = 4, PULLED_EDGES = 128;
-    const long long nnz = g.indptr[n], warps = thread_count() / 32;
-    const auto start_of = [&](I v) { return g.indptr[v]; };
-    for (long long tile = thread_number() / 32; tile * PULLED_EDGES < nnz; tile += warps) {
-        const long long last = min((tile + 1) * PULLED_EDGES, nnz);
-        I window = 0, upto = 0;  // 32 columns, and where the lane's ends
-        I current = -1;
-        Pair best{ZERO, ZERO};
-        for (long long at = tile * PULLED_EDGES; at < last; at += 32) {
-            const long long e = at + lane_number();
-            I column = e < last ? -1 : 0;
-            for (unsigned int left; (left = __ballot_sync(WARP, column < 0)) != 0;) {
-                const long long lowest = at + __ffs(left) - 1;
-                if (lowest >= from_lane(upto, 31)) {
-                    window = last_at_most(start_of, (I)n, lowest);
-                    upto = window + lane_number() < n ? g.indptr[window + lane_number() + 1] : (I)nnz;
-                }
-                int passed = 0;  // columns of the window that end before the edge
-#pragma unroll
-                for (int distance = 16; distance > 0; distance /= 2)
-                    if (from_lane(upto, passed + distance - 1) <= e) passed += distance;
-                const bool within = e < from_lane(upto, passed);
-                if (column < 0 && within && window + passed < n) column = window + passed;
-            }
-            const I end = e < last ? g.indices[e] : 0;
-            const T weight = e < last ? g.values[e * g.step] : ZERO;
-            const unsigned int near = e < last ? lanes_of(frontier[end]) : 0;
-            for (unsigned int some = __ballot_sync(WARP, near != 0); some != 0;) {
-                int edge[PER_LANE];
-                Pair from[PER_LANE];
-                UNROLLED(j, PER_LANE) {
-                    edge[j] = -1;
-                    for (int row = 0; row < Rows<WIDTH>::ROWS_AT_A_TIME; ++row) {
-                        if (row == rows.which() && some != 0) edge[j] = __ffs(some) - 1;
-                        some &= some - 1;
-                    }
-                    const unsigned int lanes = from_lane(near, edge[j] & 31);
-                    const I u = from_lane(end, edge[j] & 31);
-                    from[j] = rows.seen(u, edge[j] >= 0 && among(lanes, rows.lane()));
-                }
-                UNROLLED(j, PER_LANE) {
-                    if (!__any_sync(WARP, edge[j] >= 0)) break;
-                    const I there = from_lane(column, edge[j] & 31), own = edge[j] < 0 ? current : there;
-                    if (__any_sync(WARP, own != current)) {
-                        settle(rows, max(current, (I)0), own != current ? best : Pair{ZERO, ZERO}, bound, nearest);
-                        if (own != current) best = Pair{ZERO, ZERO};
-                        current = own;
-                    }
-                    const Pair t = along(from_lane(weight, edge[j] & 31), from[j], saturated);
-                    UNROLLED(h, PAIR) best.of[h] = add(best.of[h], t.of[h]);
-                }
-            }
-        }
-        settle(rows, max(current, (I)0), best, bound, nearest);
-    }
-}
-
 // row: 32 or 64.  width: of the threshold.  few: edges of a step below which the threshold is raised.  limit: beyond which
-// nothing is found.  in_indptr, in_indices, in_values: columns, or null.  pull_from: listed edges from which they are used.
+// nothing is found.
 extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
-    batch(Control* control, const I* indptr, const J* indices, const T* values, I value_step, const I* in_indptr,
-          const J* in_indices, const T* in_values, I in_step, long long n, T* d, int row, Word* active, Word* frontier,
-          BatchPiece* pieces, T width, T limit, unsigned long long few, unsigned long long pull_from,
-          unsigned long long last_step) {
-    const Graph g{indptr, indices, values, value_step}, columns{in_indptr, in_indices, in_values, in_step};
+    batch(Control* control, const I* indptr, const J* indices, const T* values, I value_step, long long n, T* d, int row,
+          Word* active, BatchPiece* pieces, T width, T limit, unsigned long long few, unsigned long long last_step) {
+    const Graph g{indptr, indices, values, value_step};
     const auto run = [&](const auto& rows) {
-        unsigned long long step = control->steps, edges = 0, pulls = 0, before = control->before;
+        unsigned long long step = control->steps, edges = 0, before = control->before;
         Threshold threshold{control->threshold.value, width, few, 0, 0, 0};
         bool done = false, saturated = false;
         for (; step < last_step; ++step) {
@@ -282,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
             if (done) break;
             threshold.raise(best, before, true);
             Slot* const next = control->nearest + (step + 1) % 3;
-            fold_into(next, list_rows(indptr, n, rows, threshold.value, frontier, pieces, control->queue + step % 3));
+            fold_into(next, list_rows(indptr, n, rows, threshold.value, pieces, control->queue + step % 3));
             if (thread_number() == 0) {
                 control->queue[(step + 1) % 3] = 0;
                 control->nearest[(step + 2) % 3].value = ZERO;
@@ -293,13 +216,8 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
             before = listed >> 32;
             edges += before;
             T nearest = ZERO;
-            if (frontier != nullptr && before >= pull_from) {
-                ++pulls;
-                pull_all(columns, n, rows, frontier, limit, nearest, saturated);
-            } else {
-                for (long long i = thread_number() / 32; i < count; i += thread_count() / 32)
-                    relax_piece(g, rows, pieces[i], limit, nearest, saturated);
-            }
+            for (long long i = thread_number() / 32; i < count; i += thread_count() / 32)
+                relax_piece(g, rows, pieces[i], limit, nearest, saturated);
             fold_into(next, nearest);
             grid_barrier(&control->arrived);
         }
@@ -308,7 +226,6 @@ extern "C" __global__ void __launch_bounds__(BATCH_THREADS, BATCH_BLOCKS)
             control->done = done;
             control->steps = step;
             control->edges += edges;
-            control->pulls += pulls;
             control->before = before;
             threshold.keep(control);
         }

@@ -16,8 +16,6 @@ from algorithms.shared.single_source import Exact, Until
 from formats import CSR
 from formats.arrays import DeviceArray as Array
 from formats.arrays import cupy
-from formats.matrix.workspace import Sizes
-from formats.storage.orientation import by_columns, has_columns, has_room_for_columns
 from semiring import MinPlus, Semiring
 from semiring.algebra.codegen import types_of
 from semiring.statistics import mean
@@ -32,11 +30,8 @@ from .paths import COPIES_PER_ENTRY, STATE, Run, Schedule, buckets, deep, entry_
 DELTA_MEANS, MIN_STEP_EDGES = 3.0, 1 << 16
 """Mean weights in Δ, where none is given, and edges of a step below which the threshold is raised."""
 
-PULL_SHARE = 0.3
-"""Share of the edges above which a step pulls, if so many are listed."""
-
-COPIES_DELTA_MEANS, COPIES_MIN_ENTRIES, COPIES_MAX_ENTRIES = 16.0, 1 << 15, 1 << 18
-"""The same as DEEP_DELTA_MEANS, DEEP_MIN_ENTRIES and DEEP_MAX_ENTRIES, where there are many copies."""
+COPIES_DELTA_MEANS = 16.0
+"""Mean weights in Δ of many copies, where none is given."""
 
 
 def paths_need(A: CSR, k: int) -> int:
@@ -44,10 +39,9 @@ def paths_need(A: CSR, k: int) -> int:
     n, index = A.nrows, A.indptr.dtype
     if in_copies(A, k):
         return copies_need(A, k)
-    turned = Sizes.of(A, "cuda").turn(1) if not has_columns(A) and has_room_for_columns(A) else 0
     looked = looking_takes(A) if not A.keeps(ESSENTIAL) and will_look(A, k) else 0
     pieces = (n + A.nnz // BATCH_PIECE) * BatchPiece.nbytes(I=index)
-    return n * (16 + row_width(k) * A.dtype.itemsize) + pieces + max(turned, looked)
+    return n * (16 + row_width(k) * A.dtype.itemsize) + pieces + looked
 
 
 def copies_need(A: CSR, k: int) -> int:
@@ -85,15 +79,14 @@ def solve(
         return Declined("a path may be better for being longer")
     if why := kernels.too_large(A):
         return why
-    side_by_side = in_copies(A, len(sources))
-    state = None if side_by_side else along_essential(A, sources, d, s, until, delta)
-    if state is None:
-        width, few = steering(A, in_buckets, delta, side_by_side)
-        if side_by_side:
-            how = Schedule("buckets", width, True, 12, few, COPIES_MAX_ENTRIES)
-            state = run_copies(begin_copies(A, sources, d, s, how, limit=until.limit))
-        else:
-            state = run_batch(A, sources, d, s, until, width, few)
+    if in_copies(A, len(sources)):
+        width = width_of(A, delta, mean(A, MinPlus) * COPIES_DELTA_MEANS) if in_buckets else None
+        how = Schedule("buckets", width, True, 12)
+        state = run_copies(begin_copies(A, sources, d, s, how, limit=until.limit))
+    else:
+        state = along_essential(A, sources, d, s, until, delta)
+        if state is None:
+            state = run_batch(A, sources, d, s, until, *steering(A, in_buckets, delta))
     return None if state[Control.word("saturated")] else Exact(d)
 
 
@@ -117,12 +110,11 @@ def from_one(A: CSR, source: int) -> Array:
     return run.d
 
 
-def steering(A: CSR, in_buckets: bool, delta: Any, side_by_side: bool = False) -> tuple[Any, int]:
+def steering(A: CSR, in_buckets: bool, delta: Any) -> tuple[Any, int]:
     """Returns Δ, and the edges of a step below which the threshold is raised; None and 0 without buckets."""
     if not in_buckets:
         return None, 0
-    means, few = (COPIES_DELTA_MEANS, COPIES_MIN_ENTRIES) if side_by_side else (DELTA_MEANS, MIN_STEP_EDGES)
-    return width_of(A, delta, mean(A, MinPlus) * means), few if delta is None else 0
+    return width_of(A, delta, mean(A, MinPlus) * DELTA_MEANS), MIN_STEP_EDGES if delta is None else 0
 
 
 def begin_copies(A: CSR, sources: list[int], d: Array, s: Semiring, how: Schedule, **ends: Any) -> Run:
@@ -147,23 +139,15 @@ def run_batch(A: CSR, sources: list[int], d: Array, s: Semiring, until: Until, w
     row, zero, one = row_width(count), s.zero(A.dtype), s.unit(A.dtype)
     apart, active = cp.empty(n * row, A.dtype), cp.empty(n, np.uint64)
     pieces = cp.empty((n + A.nnz // BATCH_PIECE) * BatchPiece.nbytes(I=A.indptr.dtype), np.uint8)
-    pulls = has_columns(A) or has_room_for_columns(A)
-    columns = _columns(A, k) if pulls else (kernels.NULL,) * 4
-    frontier = cp.empty(n, np.uint64) if pulls else kernels.NULL
     control, starts = cp.empty(Control.words, np.uint64), cp.asarray(np.array(sources, np.int64))
     size, across = np.int64(n), np.int32(row)
     first = zero if width is None else one
     k.plain("begin_batch", n * row, (control, size, across, apart, active, one, first))
     k.plain("place_batch", count, (np.int32(count), across, starts, apart, active, one))
     limit = zero if until.limit is None else A.dtype.type(until.limit)
-    steering = zero if width is None else width, limit, np.uint64(few), np.uint64(A.nnz * PULL_SHARE)
-    arguments = (control, *graph_of(A, k), *columns, size, apart, across, active, frontier, pieces, *steering)
+    steering = zero if width is None else width, limit, np.uint64(few)
+    arguments = control, *graph_of(A, k), size, apart, across, active, pieces, *steering
     state = k.stepwise("batch", n + 4 * A.nnz, arguments, control)()
     k.plain("turn_distances", n * row // 4, (size, np.int32(count), across, apart, d))
     details(kernel="batch", delta=width, **Control.read(state, *STATE))
     return state
-
-
-def _columns(A: CSR, k: kernels.Kernels) -> tuple[Any, ...]:
-    """Returns the columns as the kernel takes them, which are made once and kept with A."""
-    return graph_of(by_columns(A), k)

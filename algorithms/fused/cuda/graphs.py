@@ -59,8 +59,8 @@ MAX_LEVELS = 256
 FIRST_LINKS_PER_VERTEX = 2
 """Edges of each vertex that are linked before the giant component is looked for."""
 
-MAX_TRIMS, MAX_PIVOT_LEVELS = 64, 100
-"""Passes of the trim before the pivot is chosen, and levels of the searches from it, at most."""
+MAX_PIVOT_LEVELS = 100
+"""Levels of the searches from the pivot of strong components, at most."""
 
 MAX_READ_SHARE, MAX_LEFT_SHARE = 3, 0.5
 """Shares of the edges that searches by rows alone may look at, and that may be left then: else columns are made."""
@@ -249,7 +249,7 @@ def connected(A: CSR, both_ways: bool) -> Array:
 
 
 def strong(A: CSR) -> Array:
-    """Trims, searches each way from one pivot, and colours what is left; the host waits once, at the end."""
+    """Searches each way from one pivot, and colours what is left; the host waits once, at the end."""
     cp = cupy()
     n, index_type = A.nrows, A.indptr.dtype
     k, searches_of = kernels.pattern_of(A, "strong"), kernels.pattern_of(A, "search")
@@ -258,11 +258,11 @@ def strong(A: CSR) -> Array:
     forward, backward = cp.empty(n, np.int32), cp.empty(n, np.int32)
     size, work = np.int64(n), n + A.nnz
     k.plain("start_strong", n, (control, size, label))
-    k.persistent("trim", work, (control, *rows, *columns, size, label, np.int32(MAX_TRIMS)))
+    k.plain("choose_pivot", n, (control, rows[0], columns[0], size))
     there = Search(searches_of, rows, columns, A.nnz, forward, Direction(), MAX_PIVOT_LEVELS)
     back = Search(searches_of, columns, rows, A.nnz, backward, Direction(), MAX_PIVOT_LEVELS)
     controls = there.control, back.control
-    k.plain("start_at_pivot", n, (control, size, np.int64(A.nnz), label, *controls, forward, backward))
+    k.plain("start_at_pivot", n, (control, size, np.int64(A.nnz), *controls, forward, backward))
     searches = there.launch(), back.launch()
     part, *colours = (cp.empty(n, np.uint64) for _ in range(3))
     own = label, forward, backward, part, *colours
@@ -276,8 +276,8 @@ def strong(A: CSR) -> Array:
     if ends is not None:
         told = [SearchControl.read(end, "steps", "pulls") for end in ends]
         details(levels=[each["steps"] for each in told], pulled=[each["pulls"] for each in told])
-    known = StrongControl.read(state, "passes", "trims", "rounds", "left_to_colour")
-    details(method="trim, two searches, colours", passes_of_colours=known["passes"], trims=known["trims"])
+    known = StrongControl.read(state, "passes", "rounds", "left_to_colour")
+    details(method="two searches, colours", passes_of_colours=known["passes"])
     details(rounds_of_colours=known["rounds"], vertices_coloured=known["left_to_colour"])
     return label
 

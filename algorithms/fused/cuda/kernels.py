@@ -28,77 +28,28 @@ from semiring.verbs.registry import Declined
 
 from . import layouts
 
-PATHS = {
-    "wide": ("order.cu", "fixpoint.cu", "wide.cu"),
-    "step_by_step": ("order.cu", "fixpoint.cu", "wide.cu"),
-    "deep": ("order.cu", "fixpoint.cu", "deep.cu"),
-    "copies": ("order.cu", "fixpoint.cu", "deep.cu"),
-    "batch": ("order.cu", "fixpoint.cu", "batch.cu"),
-    "tree": ("order.cu", "tree.cu"),
-    "cycles": ("order.cu", "cycles.cu"),
-    "betweenness": ("by_length.cu", "betweenness.cu"),
-    "pruned_pull": ("order.cu", "fixpoint.cu", "pruned_pull.cu"),
-    "strips": ("order.cu", "fixpoint.cu", "wide.cu", "strips.cu", "strips_paths.cu"),
-}
-PATTERNS = {
-    "search": ("search.cu",),
-    "parents": ("parents.cu",),
-    "searches": ("pieces.cu", "searches.cu"),
-    "deep_searches": ("pieces.cu", "searches.cu"),
-    "parents_by_few": ("pieces.cu", "searches_parents.cu"),
-    "parents_by_many": ("pieces.cu", "searches_parents.cu"),
-    "bfs_order": ("bfs_order.cu",),
-    "components": ("hooking.cu", "trees.cu", "components.cu"),
-    "cores": ("by_length.cu", "cores.cu"),
-    "pagerank": ("pieces.cu", "pagerank.cu"),
-    "strong": ("strong.cu", "trim.cu"),
-    "scc_coloring": ("strong.cu", "scc_coloring.cu"),
-    "reverse_reach": ("strong.cu", "reverse_reach.cu"),
-    "topological_levels": ("topological_levels.cu",),
-    "forest": ("hooking.cu", "forest.cu", "forest_kernel.cu"),
-    "packed_forest": ("hooking.cu", "forest.cu", "forest_kernel.cu"),
-    "out_of_core_msf": ("hooking.cu", "trees.cu", "out_of_core_msf.cu"),
-    "packed_msf": ("hooking.cu", "trees.cu", "out_of_core_msf.cu"),
-    "strips_search": ("strips.cu", "strips_search.cu"),
-    "strips_deeper": ("strips.cu", "strips_search.cu"),
-    "strips_forest": ("hooking.cu", "forest.cu", "strips.cu", "strips_forest.cu"),
-}
-"""The files of each kind of unit, behind those of COMMON. Elimination adds two kinds."""
 HERE = Path(__file__).parent
 COMMON = "columns.cu", "persistent.cu"
 """The files, of `semiring.cuda`, that every unit has."""
 
-SHAPES = {
-    "wide": {"wide": (512, 2)},
-    "step_by_step": {"wide": (512, 2)},
-    "deep": {"deep": (1024, 1)},
-    "copies": {"deep": (512, 2)},
-    "batch": {"batch": (256, 5)},
-    "tree": {"tree": (512, 3)},
-    "betweenness": {"betweenness": (512, 2)},
-    "search": {"search": (512, 3)},
-    "searches": {"searches": (384, 2)},
-    "deep_searches": {"searches": (512, 2)},
-    "bfs_order": {"bfs_order": (1024, 1)},
-    "cores": {"cores": (448, 2)},
-    "pagerank": {"pagerank": (512, 2)},
-    "strong": {"trim": (512, 3)},
-    "scc_coloring": {"scc_coloring": (512, 3)},
-    "topological_levels": {"topological_levels": (512, 2)},
-    "forest": {"forest": (512, 2)},
-    "packed_forest": {"forest": (512, 2)},
-    "out_of_core_msf": {"span": (512, 2), "sieve": (512, 4)},
-    "packed_msf": {"span": (512, 2), "sieve": (512, 4)},
-    "strips": {"wide": (512, 2), "strips": (512, 2)},
-    "strips_search": {"strips_search": (512, 3)},
-    "strips_deeper": {"strips_search": (512, 3)},
-    "strips_forest": {"strips_forest": (512, 2)},
-}
-"""Threads of a block, and blocks on a multiprocessor, of each kernel with barriers, by the kind of unit.
 
-Rows that are `cores` are dealt to as many warps as there are: a power of two would deal the hubs of an R-MAT graph,
-whose numbers have few ones, to the same ones. On an H200 (448, 2) takes half the time of (512, 2) at R-MAT 20.
-"""
+@dataclass(frozen=True)
+class Kind:
+    """A kind of unit.
+
+    files: the names of its `.cu` files behind those of COMMON.  text: before them, where kinds of the same
+    files differ.  shapes: threads of a block, and blocks on a multiprocessor, of each kernel with barriers.
+    """
+
+    files: tuple[str, ...]
+    text: str
+    shapes: dict[str, tuple[int, int]]
+
+    @classmethod
+    def of(cls, *files: str, text: str = "", **shapes: tuple[int, int]) -> Kind:
+        """Makes a kind of its files, and of the shapes by the names of kernels."""
+        return cls(files, text, shapes)
+
 
 PLAIN = """
 #define COLUMN_ARRAYS const J* indices
@@ -112,23 +63,51 @@ PACKED = """
 using Columns = Packed;
 """
 """The same for packed columns."""
+WITHOUT_NOTES, WITH_NOTES = (f"constexpr bool NOTES = {notes};" for notes in ("false", "true"))
 
-VARIANTS = {
-    "wide": "constexpr bool NOTES = false;",
-    "strips": "constexpr bool NOTES = false;",
-    "step_by_step": "constexpr bool NOTES = true;",
-    "deep": "constexpr bool COPIES = false;",
-    "copies": "constexpr bool COPIES = true;",
-    "parents_by_few": "using Level = unsigned char;",
-    "parents_by_many": "using Level = int;",
-    "forest": PLAIN,
-    "packed_forest": PACKED,
-    "out_of_core_msf": PLAIN,
-    "packed_msf": PACKED,
-    "strips_search": "using Level = signed char;",
-    "strips_deeper": "using Level = int;",
+PATHS = {
+    "wide": Kind.of("order", "fixpoint", "wide", text=WITHOUT_NOTES, wide=(512, 2)),
+    "step_by_step": Kind.of("order", "fixpoint", "wide", text=WITH_NOTES, wide=(512, 2)),
+    "deep": Kind.of("order", "fixpoint", "deep", text="constexpr bool COPIES = false;", deep=(1024, 1)),
+    "copies": Kind.of("order", "fixpoint", "deep", text="constexpr bool COPIES = true;", deep=(512, 2)),
+    "batch": Kind.of("order", "fixpoint", "batch", batch=(256, 5)),
+    "tree": Kind.of("order", "tree", tree=(512, 3)),
+    "cycles": Kind.of("order", "cycles"),
+    "betweenness": Kind.of("by_length", "betweenness", betweenness=(512, 2)),
+    "pruned_pull": Kind.of("order", "fixpoint", "pruned_pull"),
+    "strips": Kind.of(
+        "order", "fixpoint", "wide", "strips", "strips_paths", text=WITHOUT_NOTES, wide=(512, 2), strips=(512, 2)
+    ),
 }
-"""The text in which kinds of unit with the same files differ."""
+"""The kinds of a semiring, a dtype and an index type. Elimination adds two."""
+PATTERNS = {
+    "search": Kind.of("search", search=(512, 3)),
+    "parents": Kind.of("parents"),
+    "searches": Kind.of("pieces", "searches", searches=(384, 2)),
+    "deep_searches": Kind.of("pieces", "searches", searches=(512, 2)),
+    "parents_by_few": Kind.of("pieces", "searches_parents", text="using Level = unsigned char;"),
+    "parents_by_many": Kind.of("pieces", "searches_parents", text="using Level = int;"),
+    "bfs_order": Kind.of("bfs_order", bfs_order=(1024, 1)),
+    "components": Kind.of("hooking", "trees", "components"),
+    "cores": Kind.of("by_length", "cores", cores=(448, 2)),
+    "pagerank": Kind.of("pieces", "pagerank", pagerank=(512, 2)),
+    "strong": Kind.of("strong"),
+    "scc_coloring": Kind.of("scc_coloring", scc_coloring=(512, 3)),
+    "reverse_reach": Kind.of("reverse_reach"),
+    "topological_levels": Kind.of("topological_levels", topological_levels=(512, 2)),
+    "forest": Kind.of("hooking", "forest", "forest_kernel", text=PLAIN, forest=(512, 2)),
+    "packed_forest": Kind.of("hooking", "forest", "forest_kernel", text=PACKED, forest=(512, 2)),
+    "out_of_core_msf": Kind.of("hooking", "trees", "out_of_core_msf", text=PLAIN, span=(512, 2), sieve=(512, 4)),
+    "packed_msf": Kind.of("hooking", "trees", "out_of_core_msf", text=PACKED, span=(512, 2), sieve=(512, 4)),
+    "strips_search": Kind.of("strips", "strips_search", text="using Level = signed char;", strips_search=(512, 3)),
+    "strips_deeper": Kind.of("strips", "strips_search", text="using Level = int;", strips_search=(512, 3)),
+    "strips_forest": Kind.of("hooking", "forest", "strips", "strips_forest", strips_forest=(512, 2)),
+}
+"""The kinds of an index type alone.
+
+Rows that are `cores` are dealt to as many warps as there are: a power of two would deal the hubs of an R-MAT graph,
+whose numbers have few ones, to the same ones. On an H200 (448, 2) takes half the time of (512, 2) at R-MAT 20.
+"""
 
 MAX_BLOCKS = 1024
 """Blocks of a persistent kernel, at most."""
@@ -149,24 +128,29 @@ STEPS_PER_LAUNCH = 8192
 def path_unit(kind: str, semiring: Semiring, dtype: np.dtype, index: Index) -> str:
     """Returns the CUDA text of a unit of `PATHS`; products are x ⊗ a."""
     first = Law.COMMUTATIVE in semiring.laws
-    return _unit(prelude(semiring, dtype, index, matrix_first=first), kind, PATHS[kind], index, T=dtype)
+    return _unit(prelude(semiring, dtype, index, matrix_first=first), PATHS[kind], index, T=dtype)
 
 
 def pattern_unit(kind: str, index: Index) -> str:
     """Returns the CUDA text of a unit of `PATTERNS`."""
-    return _unit(index_text(index), kind, PATTERNS[kind], index)
+    return _unit(index_text(index), PATTERNS[kind], index)
 
 
-def _unit(head: str, kind: str, names: tuple[str, ...], index: Index, **types: np.dtype) -> str:
-    others = (path.read_text(encoding="utf-8") for path in map(HERE.joinpath, names))
-    files = "\n".join((compile.text_of(COMMON), VARIANTS.get(kind, ""), *others))
+def _unit(head: str, kind: Kind, index: Index, **types: np.dtype) -> str:
+    own = ((HERE / f"{name}.cu").read_text(encoding="utf-8") for name in kind.files)
+    files = "\n".join((compile.text_of(COMMON), kind.text, *own))
     shapes = "".join(
         f"constexpr int {kernel.upper()}_THREADS = {threads}, {kernel.upper()}_BLOCKS = {blocks};\n"
-        for kernel, (threads, blocks) in SHAPES.get(kind, {}).items()
+        for kernel, (threads, blocks) in kind.shapes.items()
     )
     columns_type = index.columns if isinstance(index, IndexTypes) else index
     sizes = layouts.asserted(files, I=counting(index), J=columns_type, **types)
     return "\n".join((head, shapes, layouts.declared(files), files, sizes))
+
+
+def shapes(kind: str) -> dict[str, tuple[int, int]]:
+    """Returns the shapes of a kind's kernels with barriers."""
+    return (PATHS.get(kind) or PATTERNS[kind]).shapes
 
 
 @dataclass(frozen=True)
@@ -225,7 +209,7 @@ class Kernels:
 
     def persistent(self, name: str, things: int, arguments: tuple[Any, ...]) -> None:
         """Launches a kernel with barriers on as many multiprocessors as there is work for, at most MAX_BLOCKS."""
-        threads, _ = SHAPES[self.kind][name]
+        threads, _ = shapes(self.kind)[name]
         self._get(name, True)((self.persistent_blocks(name, things),), (threads,), arguments)
 
     def plain_blocks(self, things: int, threads: int = PLAIN_THREADS) -> int:
@@ -234,7 +218,7 @@ class Kernels:
 
     def persistent_blocks(self, name: str, things: int) -> int:
         """Returns the blocks of a kernel with barriers."""
-        threads, each = SHAPES[self.kind][name]
+        threads, each = shapes(self.kind)[name]
         return min(max(things // threads, 1), each * self._multiprocessors, MAX_BLOCKS)
 
     def stepwise(

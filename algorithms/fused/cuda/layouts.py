@@ -53,7 +53,7 @@ STRUCTS = """
 union Slot { T value; unsigned long long bits; };  // a T in a place of eight bytes
 struct Control {
     unsigned int arrived, done;
-    unsigned long long steps, edges, pulls, thresholds;  // edges: deep: expanded vertices
+    unsigned long long steps, edges, thresholds;  // edges: deep: expanded vertices
     unsigned long long queue[3];  // wide: edges and vertices of the frontier; deep: entries
     Slot nearest[3];              // the best active value
     Slot threshold;
@@ -103,7 +103,7 @@ struct SearchesControl {
 };
 struct StrongControl {
     unsigned int arrived, done;
-    unsigned long long passes, pivot, smallest, trims, rounds, left_to_colour;
+    unsigned long long passes, pivot, smallest, rounds, left_to_colour;
     unsigned long long changed[3];
     unsigned long long queue[3];
     unsigned long long stage, chained;

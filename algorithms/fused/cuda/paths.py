@@ -31,7 +31,7 @@ from .essential import MIN_SKEW, edges_for
 from .layouts import CHUNK, Control, Entry, TreeControl
 from .out_of_core import FRONTIER, has_room, pinned
 
-STATE = "steps", "edges", "pulls", "thresholds", "saturated", "doublings", "crowded"
+STATE = "steps", "edges", "thresholds", "saturated", "doublings", "crowded"
 """Fields of Control that `explain` shows."""
 
 CROWD_SHARE, MIN_CROWD_ENTRIES = 1 / 16, 1 << 15
@@ -91,7 +91,7 @@ class Schedule:
     name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
     so many.  few: edges of a wide step below which the threshold is raised, or entries of a deep step below which the
     width is doubled, until they are more than many.  doublings: of the width by wide steps of few edges, at most.
-    deepens: may a run that begins wide go deep after many calm steps?  every: sweeps.
+    deepens: may a run that begins wide go deep after many calm steps?
     """
 
     name: str
@@ -102,7 +102,6 @@ class Schedule:
     many: int = 2**63
     deepens: bool = False
     doublings: int = 0
-    every: bool = False
 
 
 HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
@@ -238,9 +237,8 @@ class Run:
 
     start: the least d = start ⊕ dA instead, in steps that depend on nothing but the step before; it is written over.
     best: the same in any steps, of a start with this best distance, which then needs no unit.
-    limit, target: beyond which nothing need be found.  colour: (n,) of A's indices; edges between colours do not count.
-    length: of every edge, instead of A's values.  turns: may the kernels take turns? Else a deep run ends where it
-    becomes crowded.
+    limit, target: beyond which nothing need be found.  length: of every edge, instead of A's values.  turns: may the
+    kernels take turns? Else a deep run ends where it becomes crowded.
 
     d: the distances.  active: a bit for each vertex that has improved since it was expanded.  when: the step, counted
     from 1, that last expanded each vertex, if there is a start.  done: is nothing active, or nothing that counts?
@@ -257,14 +255,13 @@ class Run:
         best: Any = None,
         limit: Any = None,
         target: int | None = None,
-        colour: Array | None = None,
         length: Any = None,
         turns: bool = True,
         copies: int = 1,
     ) -> None:
         cp = cupy()
         n, dtype, self.index_type = A.nrows * copies, A.dtype if length is None else length.dtype, A.indptr.dtype
-        self.A, self.how, self.colour, self.length, self.turns, self.dtype = A, how, colour, length, turns, dtype
+        self.A, self.how, self.length, self.turns, self.dtype = A, how, length, turns, dtype
         self.s, self.ran, self.copies = s, ["copies" if copies > 1 else "deep" if how.deep else "wide"], copies
         self.zero, self.one = s.zero(dtype), s.unit(dtype) if best is None else best
         self.width = self.zero if how.width is None else how.width
@@ -321,10 +318,9 @@ class Run:
         weights = (A.values, step_of(A, k.index)) if self.length is None else (cp.full(1, self.length), k.index(0))
         rows = A.indptr, A.indices, *weights, np.int64(n)
         few = np.uint64(WIDE_MIN_EDGES if how.deep and how.few else how.few)
-        tint = kernels.NULL if self.colour is None else self.colour
         notes = (kernels.NULL,) * 2 if self.noted is None else (self.noted, self.when)
         calm = np.uint64(CALM_EDGES if how.deep or how.deepens else 0)
-        steering = self.width, *self.ends, tint, np.bool_(how.every), few, *notes, calm
+        steering = self.width, *self.ends, few, *notes, calm
         return self.control, *rows, self.d, self.active, *lists, *steering, np.uint64(how.doublings)
 
     def known(self) -> dict[str, int]:

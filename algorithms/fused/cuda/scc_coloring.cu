@@ -1,5 +1,35 @@
 // Colours come after the searches of strong.cu. As a unit they take the compiler as long as all others together.
 
+// Where the colouring is: about to start; with a list of what is left; while colours spread.
+enum Stage : unsigned long long { SEARCHED, LISTED, SPREADING };
+
+// The least of `had` and what the entries of row v give, in the lanes that ask.
+template <class Gives>
+__device__ __forceinline__ unsigned long long least_in_row(const I* indptr, const J* indices, I v, bool asks,
+                                                           unsigned long long had, const Gives& gives) {
+    I e = 0, end = 0;
+    if (asks) {
+        e = indptr[v];
+        end = indptr[v + 1];
+        for (const I alone = end - e < LANE_ROW ? end : e + LANE_ROW; e < alone; ++e) {
+            const unsigned long long given = gives(v, indices[e]);
+            if (given < had) had = given;
+        }
+    }
+    for (unsigned int left = __ballot_sync(WARP, e < end); left != 0; left &= left - 1) {
+        const int owner = __ffs(left) - 1;
+        const I last = from_lane(end, owner), row = from_lane(v, owner);
+        unsigned long long least = ~0ull;
+        for (I at = from_lane(e, owner) + lane_number(); at < last; at += 32) {
+            const unsigned long long given = gives(row, indices[at]);
+            if (given < least) least = given;
+        }
+        least = least_of_warp(least);
+        if (lane_number() == owner && least < had) had = least;
+    }
+    return had;
+}
+
 // A number for v that is different in every round, and for every v.
 __device__ __forceinline__ unsigned long long drawn(I v, unsigned int round) {
     unsigned int h = (unsigned int)v * 0x9e3779b9u + round * 0x85ebca6bu;

@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
     unsigned long long step = control->steps, edges = 0, taken = 0, number = now(&meetings->number);
     Threshold threshold{control->threshold.value, width, few, most, control->doublings, 0};
     bool done = false;
-    Relax relax{g, d, d + first, marks, limit, nullptr, ZERO, ZERO, 0, false};
+    Relax relax{g, d, d + first, marks, limit, ZERO, ZERO, false};
     for (; step < last_step; ++step) {
         const T nearest = now(&control->best.value), reached = now(&control->reached.value);
         const unsigned long long before = now(&control->before);
@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         const int turn = (int)(step % 2);
         if (step > 0) taken += take_in(inboxes, 1 - turn, own_n, d + first, marks + first / 32, active);
         if (thread_number() < gpus) control->sent[1 - turn][thread_number()] = 0;
-        const unsigned long long expanded = expand_near(control, step, own_n, d + first, active, threshold.value, false,
+        const unsigned long long expanded = expand_near(control, step, own_n, d + first, active, threshold.value,
                                                         nullptr, nullptr, rows, offsets, relax);
         edges += expanded;
         bring(inboxes, turn, d, marks, control->sent[turn]);

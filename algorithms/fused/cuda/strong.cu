@@ -1,7 +1,6 @@
-// Strong components after the two searches from one pivot, and before them, with no step on the host.
+// Strong components before the two searches from one pivot, and after them (scc_coloring.cu), with no step on the host.
 //
-// trim    a vertex without a living predecessor, or without a living successor, is a component: passes in place, as long as
-//         each finds many, and then the pivot, the living vertex of the largest in-degree × out-degree.
+// pivot   the vertex of the largest in-degree × out-degree.
 // colour  what both searches reached is the pivot's component. What is left is taken apart by colours [1, 2]: every vertex
 //         draws a random number, and learns the smallest that leads to it and the smallest to which it leads. Where the
 //         two are of one vertex, it is in that vertex's component. Edges between vertices that have not the same two are
@@ -19,32 +18,36 @@
 //     components and related problems, IPDPS 2014.
 // [2] G. Alabandi, W. Sands, G. Biros, M. Burtscher, A GPU algorithm for detecting strongly connected components, SC 2023.
 
-// Where the colouring is: about to start; with a list of what is left; while colours spread.
-enum Stage : unsigned long long { SEARCHED, LISTED, SPREADING };
+// No vertex has a label at first, and there is no pivot.
+extern "C" __global__ void start_strong(StrongControl* control, long long n, I* label) {
+    for (long long v = thread_number(); v < n; v += thread_count()) label[v] = -1;
+    if (thread_number() != 0) return;
+    *control = StrongControl{};
+    control->smallest = ~0ull;
+}
 
-// The least of `had` and what the entries of row v give, in the lanes that ask, likewise.
-template <class Gives>
-__device__ __forceinline__ unsigned long long least_in_row(const I* indptr, const J* indices, I v, bool asks,
-                                                           unsigned long long had, const Gives& gives) {
-    I e = 0, end = 0;
-    if (asks) {
-        e = indptr[v];
-        end = indptr[v + 1];
-        for (const I alone = end - e < LANE_ROW ? end : e + LANE_ROW; e < alone; ++e) {
-            const unsigned long long given = gives(v, indices[e]);
-            if (given < had) had = given;
-        }
+extern "C" __global__ void choose_pivot(StrongControl* control, const I* indptr, const I* in_indptr, long long n) {
+    __shared__ unsigned long long best;
+    if (threadIdx.x == 0) best = 0;
+    __syncthreads();
+    unsigned long long own = 0;
+    for (long long v = thread_number(); v < n; v += thread_count()) {
+        const unsigned long long out = indptr[v + 1] - indptr[v], in = in_indptr[v + 1] - in_indptr[v];
+        const unsigned long long product = out * in < 0xffffffffull ? out * in : 0xffffffffull;
+        const unsigned long long key = product << 32 | (0xffffffffu - (unsigned int)v);
+        if (key > own) own = key;
     }
-    for (unsigned int left = __ballot_sync(WARP, e < end); left != 0; left &= left - 1) {
-        const int owner = __ffs(left) - 1;
-        const I last = from_lane(end, owner), row = from_lane(v, owner);
-        unsigned long long least = ~0ull;
-        for (I at = from_lane(e, owner) + lane_number(); at < last; at += 32) {
-            const unsigned long long given = gives(row, indices[at]);
-            if (given < least) least = given;
-        }
-        least = least_of_warp(least);
-        if (lane_number() == owner && least < had) had = least;
-    }
-    return had;
+    if (own > 0) atomicMax(&best, own);
+    __syncthreads();
+    if (threadIdx.x == 0 && best > 0) atomicMax(&control->pivot, best);
+}
+
+// Levels for a search from the pivot.
+extern "C" __global__ void start_at_pivot(const StrongControl* control, long long n, long long nnz, SearchControl* there,
+                                          SearchControl* back, int* forward, int* backward) {
+    const long long start = 0xffffffffu - (unsigned int)(control->pivot & 0xffffffffu);
+    for (long long v = thread_number(); v < n; v += thread_count()) forward[v] = backward[v] = v == start ? 0 : -1;
+    if (thread_number() != 0) return;
+    *there = *back = SearchControl{};
+    there->unexplored = back->unexplored = nnz;
 }

@@ -1,7 +1,7 @@
 // The kernel `wide` of fixpoint.cu: lists of what is near, and its edges dealt out evenly.
 
-// d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out; within subgraphs, where colours are given. `listed`: d, or
-// d as the listing found it, so that a step has one outcome.
+// d_x ⊕= d_v ⊗ a_vx for the edges that deal_edges deals out. `listed`: d, or d as the listing found it, so that a step has
+// one outcome.
 struct Relax {
     static constexpr int PER_LANE = 4;
     Graph g;
@@ -9,15 +9,10 @@ struct Relax {
     const T* listed;
     unsigned int* active;
     T bound;
-    const I* colour;
     T from, nearest;
-    I own;
     bool saturated;
 
-    __device__ __forceinline__ void row(I v, bool has) {
-        from = has ? now(listed + v) : ZERO;
-        if (colour != nullptr) own = colour[v];
-    }
+    __device__ __forceinline__ void row(I v, bool has) { from = has ? now(listed + v) : ZERO; }
     __device__ __forceinline__ void edges(const int* owner, const I* place, const bool* inside) {
         I x[PER_LANE];
         T w[PER_LANE], t[PER_LANE], seen[PER_LANE];
@@ -28,14 +23,9 @@ struct Relax {
         UNROLLED(j, PER_LANE) seen[j] = d[x[j]];
         UNROLLED(j, PER_LANE) {
             const T a = from_lane(from, owner[j]);
-            bool allowed = inside[j];
-            if (colour != nullptr) {
-                const I there = from_lane(own, owner[j]);
-                allowed = allowed && colour[x[j]] == there;
-            }
             t[j] = product(w[j], a);
-            if (allowed && t[j] == ZERO && !absent(w[j], a)) saturated = true;
-            if (allowed && better(t[j], seen[j]) && no_worse(t[j], bound) && better(t[j], atomic_update(d + x[j], t[j]))) {
+            if (inside[j] && t[j] == ZERO && !absent(w[j], a)) saturated = true;
+            if (inside[j] && better(t[j], seen[j]) && no_worse(t[j], bound) && better(t[j], atomic_update(d + x[j], t[j]))) {
                 activate(active, x[j]);
                 nearest = add(nearest, t[j]);
             }
@@ -48,13 +38,13 @@ struct Relax {
 // 32 vertices. Its warp looks at the vertices of a word together, and only where there is a bit. The block takes all
 // places at once.
 __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
-                                       bool every, T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
+                                       T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
     constexpr int PER_LANE = 4;
     T left = ZERO;
     const long long tile = WIDE_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
         const long long word = base / 32 + threadIdx.x, of_warp = (word - lane_number()) * 32;
-        const unsigned int bits = word * 32 >= n ? 0 : every ? ~0u : active[word];
+        const unsigned int bits = word * 32 < n ? active[word] : 0;
         if (!__syncthreads_or(bits != 0)) continue;
         unsigned int taken = 0, listed = 0, wanted = 0, weight = 0;
         for (unsigned int some = __ballot_sync(WARP, bits != 0); some != 0;) {
@@ -110,10 +100,10 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
 // A step: list what is near, and relax its edges, of which it returns the number.
 template <class State>
 __device__ __forceinline__ unsigned long long expand_near(State* control, unsigned long long step, long long n, const T* d,
-                                                          unsigned int* active, T threshold, bool every, T* noted,
-                                                          int* when, I* rows, I* offsets, Relax& relax) {
+                                                          unsigned int* active, T threshold, T* noted, int* when, I* rows,
+                                                          I* offsets, Relax& relax) {
     Slot* const next = control->nearest + (step + 1) % 3;
-    fold_into(next, list_near(relax.g.indptr, n, d, active, threshold, every, noted, when, (int)step + 1, rows, offsets,
+    fold_into(next, list_near(relax.g.indptr, n, d, active, threshold, noted, when, (int)step + 1, rows, offsets,
                               control->queue + step % 3));
     if (thread_number() == 0) {
         control->queue[(step + 1) % 3] = 0;
@@ -130,28 +120,27 @@ __device__ __forceinline__ unsigned long long expand_near(State* control, unsign
 
 constexpr int CALM_STEPS = 64;
 
-// every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
-// raised, so that steps stay worth their barriers, and the width doubled.  most: doublings, 0 for one width.
+// few: edges of a step below which the threshold is raised, so that steps stay worth their barriers, and the width
+// doubled.  most: doublings, 0 for one width.
 // noted: (n,), read and written where NOTES: d after a step depends on d before it alone then, and not on who came first.
 // when: (n,), there too, the last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is
 // calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     wide(Control* control, const I* indptr, const J* indices, const T* values, I value_step, long long n, T* d,
-         unsigned int* active, I* rows, I* offsets, T width, T limit, I target, const I* colour, bool every,
-         unsigned long long few, T* noted, int* when, unsigned long long calm, unsigned long long most,
-         unsigned long long last_step) {
+         unsigned int* active, I* rows, I* offsets, T width, T limit, I target, unsigned long long few,
+         T* noted, int* when, unsigned long long calm, unsigned long long most, unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step};
     unsigned long long step = control->steps, edges = 0, before = control->before;
     Threshold threshold{control->threshold.value, width, few, most, control->doublings, 0};
     bool done = false;
     int calm_steps = 0;
-    Relax relax{g, d, NOTES ? noted : d, active, limit, colour, ZERO, ZERO, 0, false};
+    Relax relax{g, d, NOTES ? noted : d, active, limit, ZERO, ZERO, false};
     for (; step < last_step && calm_steps < CALM_STEPS; ++step) {
         const T nearest = now(&control->nearest[step % 3].value);
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
         if (done) break;
         threshold.raise(nearest, before, step > 0);
-        before = expand_near(control, step, n, d, active, threshold.value, every, noted, when, rows, offsets, relax);
+        before = expand_near(control, step, n, d, active, threshold.value, noted, when, rows, offsets, relax);
         calm_steps = before < calm ? calm_steps + 1 : 0;
         edges += before;
     }
