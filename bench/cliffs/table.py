@@ -29,6 +29,7 @@ LIMITS: Limits = {
     r"BFS, grid": (1, 0.8),
     r"(BFS|WCC|SCC), wiki-Vote.*": (1, 0.7),
     r"MST, grid": (1, 0.8),
+    r".* of 3 vertices, CPU": (1, 0.6),
     r"(assign|extract|ewise|reduce|select) .*, CPU|ewise_(add|mult).*, CPU": (1.2, 0.8),
     r"reading.*": (60, 25),
     r"names.*": (800, 450),

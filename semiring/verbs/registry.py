@@ -61,7 +61,9 @@ class Cells(dict[tuple[type, str], Any]):
         return self
 
     def __missing__(self, cell: tuple[type, str]) -> Any:
-        self.load("parts" if getattr(cell[0], "in_parts", False) else cell[1])
+        backend = "parts" if getattr(cell[0], "in_parts", False) else cell[1]
+        if (self.package, backend) in REGISTRARS:
+            self.load(backend)
         return super().get(cell)
 
     def get(self, cell: tuple[type, str], default: Any = None) -> Any:
