@@ -4,36 +4,7 @@ from typing import TYPE_CHECKING
 
 from . import import_conflicts  # isort: skip  # noqa: F401  # first: raises if `semiring` is another's
 import semiring  # noqa: F401  # isort: skip  # next: raises if `formats` is another project's
-from .elimination import Factor, Symbolic, elimination_order, factor, symbolic_factor
-from .equations.all_pairs import all_pairs
-from .equations.bellman_ford import bellman_ford
-from .equations.betweenness import betweenness_centrality
-from .equations.bfs import bfs
-from .equations.bfs_order import bfs_order
-from .equations.boruvka import boruvka
-from .equations.closeness import closeness_centrality, harmonic_centrality
-from .equations.closure import closure
-from .equations.components import components
-from .equations.core_number import core_number
-from .equations.da2cf import da2cf
-from .equations.delta_stepping import delta_stepping
-from .equations.dijkstra import dijkstra
-from .equations.eccentricity import diameter, eccentricity
-from .equations.label_propagation import label_propagation
-from .equations.pagerank import pagerank
-from .equations.scc import scc
-from .equations.shortest_simple_paths import shortest_simple_paths
-from .equations.sssp import sssp
-from .equations.tied_paths import count_shortest_paths, fewest_edges
-from .equations.topological import topological_components
-from .equations.transitive_closure import transitive_closure
-from .equations.triangles import clustering, triangles
-from .shared.errors import NegativeCycle
-from .shared.parents import path, shortest_path_tree
-from .shared.trace import trace
-
-from . import fused  # isort: skip  # noqa: F401  # registers implementations of the algorithms above
-from .fused.parts.checkpoint import checkpoints  # isort: skip
+from formats.lazily import lazily
 
 __all__ = [
     "Factor",
@@ -77,16 +48,34 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from .elimination import Factor, Symbolic, elimination_order, factor, symbolic_factor
+    from .equations.all_pairs import all_pairs
+    from .equations.bellman_ford import bellman_ford
+    from .equations.betweenness import betweenness_centrality
+    from .equations.bfs import bfs
+    from .equations.bfs_order import bfs_order
+    from .equations.boruvka import boruvka
+    from .equations.closeness import closeness_centrality, harmonic_centrality
+    from .equations.closure import closure
+    from .equations.components import components
+    from .equations.core_number import core_number
+    from .equations.da2cf import da2cf
+    from .equations.delta_stepping import delta_stepping
+    from .equations.dijkstra import dijkstra
+    from .equations.eccentricity import diameter, eccentricity
+    from .equations.label_propagation import label_propagation
+    from .equations.pagerank import pagerank
+    from .equations.scc import scc
+    from .equations.shortest_simple_paths import shortest_simple_paths
+    from .equations.sssp import sssp
+    from .equations.tied_paths import count_shortest_paths, fewest_edges
+    from .equations.topological import topological_components
+    from .equations.transitive_closure import transitive_closure
+    from .equations.triangles import clustering, triangles
+    from .fused.parts.checkpoint import checkpoints
     from .named.graph import Graph
+    from .shared.errors import NegativeCycle
+    from .shared.parents import path, shortest_path_tree
+    from .shared.trace import trace
 else:
-
-    def __getattr__(name):
-        """`Graph` is imported by who asks for it, for many do not, and its import takes a while."""
-        if name != "Graph":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from .named.graph import Graph
-
-        return Graph
-
-    def __dir__():
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazily(__name__)

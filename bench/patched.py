@@ -85,7 +85,7 @@ def tasks() -> dict[str, Callable[[Any, int], Any]]:
     from algorithms import csgraph
     from formats import ELL, SparseVector
     from formats.arrays import namespace
-    from semiring import MinPlus, PlusTimes, mxm, mxv, reduce, vxm
+    from semiring import MinPlus, PlusTimes, mxm, mxv, reduce, select, vxm
     from semiring.tuning.timing import unkept
 
     def several(A: Any, k: int) -> list[int]:
@@ -145,6 +145,7 @@ def tasks() -> dict[str, Callable[[Any, int], Any]]:
         "product with 20 columns": lambda A, v: mxm(A, ones(A, 20), PlusTimes),
         "square": lambda A, v: mxm(A, A, PlusTimes),
         "square under a mask": lambda A, v: mxm(A, A, PlusTimes, mask=A),
+        "entries selected": lambda A, v: select(A, ">", 1),
         "rows reduced": lambda A, v: reduce(A, "min", axis=1),
         "padded rows, first call": lambda A, v: reduce(unkept(padded(A)), "min", axis=1),
     }

@@ -1,12 +1,13 @@
 """Questions that formats ask of the layers above, which know formats and are not known here.
 
-Each hook is declared here, once. `semiring` answers all of them when it is imported, which the first question that
-needs an answer does. Those for the GPU are steps of conversions that array functions would take many passes for, and
-kernels do in one or two.
+Each hook is declared here, once, with the module that answers it, which the first question imports. One that has to be
+answered imports `semiring`, too. Those for the GPU are steps of conversions that array functions would take many passes
+for, and kernels do in one or two.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -24,53 +25,70 @@ ANSWERS, KNOWS_ALGORITHMS = "semiring", "algorithms"
 class Hook:
     """A question that formats ask, and a higher layer answers.
 
-    asks: what it is about.  answer: the function that answers; None if nobody was imported who knows.
+    asks: what it is about.  module: of `semiring`, or of formats, where it is answered.
     """
 
-    def __init__(self, asks: str) -> None:
-        self.asks = asks
-        self.answer: Callable[..., Any] | None = None
+    def __init__(self, asks: str, module: str) -> None:
+        self.asks, self.module = asks, module
+        self._answer: Callable[..., Any] | None = None
 
     def answered_by(self, function: F) -> F:
         """Let the function, which may be decorated with this, answer."""
-        self.answer = function
+        self._answer = function
         return function
+
+    @property
+    def answer(self) -> Callable[..., Any] | None:
+        """The function that answers; None if our `semiring` is not imported."""
+        if self._answer is None and hasattr(sys.modules.get(ANSWERS), "import_conflicts"):
+            import_module(self.module)
+        return self._answer
 
     def ask(self, *args: Any) -> Any:
         """The answer. Who only imported formats has the layers above imported now, by name.
 
         ImportError, which names the file, if Python finds another `semiring` than ours.
         """
+        found = import_module(ANSWERS)
         if self.answer is None:
-            found = import_module(ANSWERS)
-            if self.answer is None:
-                where = getattr(found, "__file__", None) or ", ".join(getattr(found, "__path__", ()))
-                raise ImportError(
-                    f"{where} has the name of the package {ANSWERS!r}, which this needs, and Python finds it first: "
-                    "rename it, or move it to another folder"
-                )
+            where = getattr(found, "__file__", None) or ", ".join(getattr(found, "__path__", ()))
+            raise ImportError(
+                f"{where} has the name of the package {ANSWERS!r}, which this needs, and Python finds it first: "
+                "rename it, or move it to another folder"
+            )
         return self.answer(*args)
 
 
-WORK = Hook("(A, format, backend, {'verb': …, 'algorithm': …}) -> bytes of each part of the work")
-CHOICE = Hook("(A, options) -> A in the format that is best for it: `A.to('auto', …)`")
-KERNEL = Hook("(function) -> the function as machine code, kept on disk and without the interpreter's lock")
-SPREAD = Hook("(A, places) -> A in parts, one at each place: `A.to(device=[…])`")
-THREADS = Hook("() -> how many threads work side by side")
-SHARE = Hook("(work, count) -> None; calls work(k) for every k < count, by several threads")
-CORES = Hook("(cores that are this process's own, where others share them) -> None; it uses as many threads")
+NOTATION, THREADED, ON_GPUS = "semiring.verbs.notation", "semiring.cpu.threads", "semiring.cuda"
+"""Modules that answer several hooks."""
 
-PART = Hook("(A, rows, cols) -> A[rows, cols]")
-COMBINED = Hook("(symbol, A, other, is A the first?) -> what Python's operator makes of the two")
+WORK = Hook("(A, format, backend, {'verb': …, 'algorithm': …}) -> the work's bytes by part", "semiring.verbs.needs")
+CHOICE = Hook("(A, options) -> A in the format that is best for it: `A.to('auto', …)`", "semiring.tuning.choice")
+KERNEL = Hook(
+    "(function) -> the function as machine code, kept on disk and without the interpreter's lock",
+    "semiring.cpu.kernels",
+)
+SPREAD = Hook("(A, places) -> A in parts, one at each place: `A.to(device=[…])`", "formats.parts.partitioned")
+THREADS = Hook("() -> how many threads work side by side", THREADED)
+SHARE = Hook("(work, count) -> None; calls work(k) for every k < count, by several threads", THREADED)
+CORES = Hook(
+    "(cores that are this process's own, where others share them) -> None; it uses as many threads",
+    "semiring.cpu.threads",
+)
 
-CAST = Hook("(floating-point values, dtype) -> the values in that dtype")
-LOOKED_THROUGH = Hook("arrays of integers, each with a bound -> (is one outside? do they not ascend?) of each")
-TURNED = Hook("(indptr, indices, values, ncols) -> those of the other orientation")
-BLOCKED = Hook("(A, segment, block) -> (rows, columns, values, starts) by segments of rows, or blocks of them")
-RANGES = Hook("columns -> (bases, starts, words) of the groups that they are packed in")
-PACKED = Hook("(columns, bases, starts, words, spare words) -> the words that the columns are packed in")
-UNPACKED = Hook("(words, bases, starts, number of columns) -> the columns")
-SAME_REVERSES = Hook("(A, are values looked at?) -> (has every entry its reverse? and of the same value, too?)")
+PART = Hook("(A, rows, cols) -> A[rows, cols]", NOTATION)
+COMBINED = Hook(
+    "(symbol, A, other, is A the first?) -> what Python's operator makes of the two", "semiring.verbs.notation"
+)
+
+CAST = Hook("(floating-point values, dtype) -> the values in that dtype", ON_GPUS)
+LOOKED_THROUGH = Hook("arrays of integers, each with a bound -> (is one outside? do they not ascend?) of each", ON_GPUS)
+TURNED = Hook("(indptr, indices, values, ncols) -> those of the other orientation", ON_GPUS)
+BLOCKED = Hook("(A, segment, block) -> (rows, columns, values, starts) by segments of rows, or blocks of them", ON_GPUS)
+RANGES = Hook("columns -> (bases, starts, words) of the groups that they are packed in", ON_GPUS)
+PACKED = Hook("(columns, bases, starts, words, spare words) -> the words that the columns are packed in", ON_GPUS)
+UNPACKED = Hook("(words, bases, starts, number of columns) -> the columns", ON_GPUS)
+SAME_REVERSES = Hook("(A, are values looked at?) -> (has every entry its reverse? of the same value, too?)", ON_GPUS)
 
 
 def threads() -> int:

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from . import import_conflicts  # isort: skip  # noqa: F401  # first: raises if `formats` is another project's
-from . import cpu, cuda, generic, parts  # noqa: F401
-from .algebra.laws import LawCheck, check_laws
+from formats.lazily import lazily
+
 from .algebra.ops import OPERATORS, POSITIONS, UNARY_OPERATORS, BinaryOp, Saturating, UnaryOp
 from .algebra.predicates import Predicate, better, differs, lost, nearer, no_worse, tight, within
 from .algebra.semirings import (
@@ -23,16 +23,11 @@ from .algebra.semirings import (
     PlusTimes,
     Semiring,
 )
-from .tuning.choice import Choice, choose
-from .tuning.comparison import Comparison, compare
 from .verbs.composed import diag, ewise_union, kronecker, power
 from .verbs.explanation import Explanation, explain
 from .verbs.fusible import fusible
 from .verbs.registry import Vector, Verb
 from .verbs.verbs import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose, vxm
-
-from .verbs import needs, notation  # isort: skip  # noqa: F401
-from .cpu.threads import get_threads, set_threads, threads
 
 __all__ = [
     "MONOIDS",
@@ -95,13 +90,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from .algebra.laws import LawCheck, check_laws
+    from .cpu.threads import get_threads, set_threads, threads
+    from .tuning.choice import Choice, choose
+    from .tuning.comparison import Comparison, compare
+
     __version__: str
 else:  # so that a misspelt name of the module stays an error to a type checker
+    _named, __dir__ = lazily(__name__)
 
-    def __getattr__(name: str) -> str:
-        """The version, which is looked up when somebody asks."""
-        if name == "__version__":
-            from importlib.metadata import version
+    def __getattr__(name):
+        """A name of the table, or the version, which is looked up when somebody asks."""
+        if name != "__version__":
+            return _named(name)
+        from importlib.metadata import version
 
-            return version("semiring")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return version("semiring")

@@ -13,7 +13,7 @@ absent.leave_posix()
 absent.block(*sys.argv[1:])
 
 from algorithms import Graph, bfs, boruvka, core_number, pagerank, scc, sssp  # noqa: E402
-from algorithms.cli import app  # noqa: E402
+from algorithms.cli.commands import app_of  # noqa: E402
 from algorithms.data import rome99  # noqa: E402
 from formats import OutOfHostMemory, from_edges, open_mapped, read, set_memory_limit, write  # noqa: E402
 from formats.memory import host_bytes, resident_bytes  # noqa: E402
@@ -75,5 +75,5 @@ for command in (
     "convert a.mtx b.npz",
     "demo",
 ):
-    app(command.split(), standalone_mode=False)
+    app_of()(command.split(), standalone_mode=False)
 print("all done", end="")

@@ -32,6 +32,8 @@ from formats.places import find_place
 from semiring import Verb
 from semiring.cuda import compile
 from semiring.verbs.explanation import definitions_only
+from semiring.verbs.needs import algorithms
+from semiring.verbs.registry import Cells
 
 from . import absent, fuzzing, gpu_record, sanitize
 from .commands import fine, refused, run
@@ -45,6 +47,10 @@ GPUS = VISIBLE.split(",") if VISIBLE else [str(k) for k in range(len(list(Path("
 if len(GPUS) > 1 and "PYTEST_XDIST_WORKER" in os.environ:  # spread the processes over the GPUs
     first = int(os.environ["PYTEST_XDIST_WORKER"][2:]) % len(GPUS)
     os.environ["CUDA_VISIBLE_DEVICES"] = ",".join(GPUS[first:] + GPUS[:first])
+
+for package in ("semiring", "algorithms"):
+    Cells(package).load()  # for tests that look through tables
+algorithms()
 
 settings.register_profile("semiring", deadline=None, derandomize=True)
 settings.load_profile("semiring")

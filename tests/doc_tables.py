@@ -15,7 +15,7 @@ from typing import Any, cast, get_type_hints
 import typer
 from typer.models import ArgumentInfo
 
-from algorithms.cli import app
+from algorithms.cli.commands import app_of
 from algorithms.cli.options import Computing, Printing, Reading, options_of
 from algorithms.networkx.plugin.semiring_networkx import COSTS, FUNCTIONS
 from formats import CSR
@@ -62,7 +62,7 @@ def networkx_costs() -> str:
 def commands() -> str:
     """The command line: options that commands share, and then each command, from the functions that define them."""
     parts = [f"### {title}\n\n{listed(options_of(group))}" for group, title in SHARED.items()]
-    for command in app.registered_commands:
+    for command in app_of().registered_commands:
         function: Any = inspect.unwrap(cast(Any, command.callback))
         hints = get_type_hints(function, include_extras=True)
         own = [(each.name, each.default, hints[each.name]) for each in inspect.signature(function).parameters.values()]

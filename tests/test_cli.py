@@ -15,6 +15,7 @@ import pytest
 
 import semiring
 from algorithms import bellman_ford, cli, delta_stepping, sssp
+from algorithms.cli import bench
 from formats import CSR, Matrix, from_edges, read, write
 
 from .commands import Result, computed_in
@@ -261,8 +262,8 @@ def test_bench_is_loaded_only_when_it_is_asked_for():
 
 def test_bench_of_an_installed_package(refused, run, monkeypatch, tmp_path):
     """A wheel holds no benchmarks, and another package of that name is not taken for them."""
-    root = Path(sys.modules["algorithms.cli.bench"].ROOT)
-    monkeypatch.setattr(sys.modules["algorithms.cli.bench"], "ROOT", tmp_path)
+    root = Path(bench.ROOT)
+    monkeypatch.setattr(bench, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "__main__.py").touch()

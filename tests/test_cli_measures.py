@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import algorithms
-from algorithms.cli import app
+from algorithms.cli.commands import app_of
 from algorithms.cli.measures import MEASURES
 from algorithms.data import rome99
 from formats import from_edges, write
@@ -42,7 +42,7 @@ def test_each_algorithm_has_a_command():
         name for name, each in public.items() if name[0].islower() and "A" in inspect.signature(each).parameters
     }
     assert of_a_matrix - ELSEWHERE == set(COMMANDS)
-    commands = {inspect.unwrap(command.callback).__name__ for command in app.registered_commands}
+    commands = {inspect.unwrap(command.callback).__name__ for command in app_of().registered_commands}
     assert set(COMMANDS) | {"sssp", "bfs", "scc", "mst", "factor", "shortest_simple_paths"} <= commands
 
 

@@ -179,7 +179,7 @@ def test_processes_share_the_cores_of_a_machine(
     group.told = lambda what, mine: processes
     for name, value in (("_count", 64), ("_asked", False), ("_pool", None)):
         monkeypatch.setattr(threads, name, value)
-    monkeypatch.setattr(CORES, "answer", threads.share_cores)
+    monkeypatch.setattr(CORES, "_answer", threads.share_cores)
     monkeypatch.setattr(threads, "configure_graphblas", lambda: None)
     group._share_cores()
     assert get_threads() == expected

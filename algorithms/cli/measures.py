@@ -118,6 +118,14 @@ MEASURES = (
 """A command each."""
 
 
+def __getattr__(name: str) -> Callable[..., None]:
+    """The command of a measure by the name of its function."""
+    for measure in MEASURES:
+        if measure.function.__name__ == name:
+            return command_of(measure)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def command_of(measure: Measure) -> Callable[..., None]:
     """A function with the shared options and the algorithm's own, which computes the measure of a graph in a file."""
     known = inspect.signature(measure.function).parameters

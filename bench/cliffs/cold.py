@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -40,8 +39,12 @@ for dtype in sys.argv[3:]:
 print(json.dumps(seconds))
 """
 
-ROME_SUM = "116,006,476"
-"""The sum of distances from vertex 1 of Rome's roads."""
+IMPORT = "from time import process_time as now; import numpy; start = now(); import algorithms; print(now() - start)"
+COMMANDS = {
+    "semiring sssp": (["sssp", "FILE", "--source", "1"], "116,006,476"),
+    "semiring --version": (["--version"], ""),
+}
+"""The words after `semiring`, of which FILE is a file of Rome's roads, and a part of the answer."""
 
 
 def first_calls(
@@ -58,22 +61,25 @@ def first_calls(
     return dict(zip(dtypes, json.loads(out), strict=True))
 
 
-def whole_command(repeats: int = 5, processor: bool = False) -> float:
-    """The shortest time of `semiring sssp` on a small file, from start to end, with its kernels on disk.
-
-    processor: count its processor time, which other processes do not lengthen, and not the time on the wall.
-    """
+def whole_command(name: str, repeats: int = 5) -> float:
+    """The shortest processor time of a command, from start to end, with its kernels on disk."""
     with nothing_kept() as environment, resources.as_file(resources.files("algorithms.data") / "rome99.gr") as file:
-        command = [sys.executable, "-m", "algorithms.cli", "sssp", str(file), "--source", "1"]
+        words, told = COMMANDS[name]
+        command = [sys.executable, "-m", "algorithms.cli", *(str(file) if word == "FILE" else word for word in words)]
         seconds = []
         for _ in range(repeats + 1):  # the first one compiles
-            start = time.perf_counter(), sum(os.times()[2:4])
+            start = sum(os.times()[2:4])
             out = _output(command, environment)
-            stop = time.perf_counter(), sum(os.times()[2:4])
-            seconds.append(stop[processor] - start[processor])
-            if ROME_SUM not in out:
-                raise Disagreement(f"semiring sssp does not print {ROME_SUM}: {out}")
+            seconds.append(sum(os.times()[2:4]) - start)
+            if told not in out:
+                raise Disagreement(f"{name} does not print {told}: {out}")
     return min(seconds[1:])
+
+
+def import_beyond_numpy(repeats: int = 5) -> float:
+    """The shortest processor time of `import algorithms` after NumPy's."""
+    with nothing_kept() as environment:
+        return min(float(_output([sys.executable, "-c", IMPORT], environment)) for _ in range(repeats))
 
 
 @contextmanager

@@ -29,13 +29,16 @@ LIMITS: Limits = {
     r"BFS, grid": (1, 0.8),
     r"(BFS|WCC|SCC), wiki-Vote.*": (1, 0.7),
     r"MST, grid": (1, 0.8),
+    r".* of 3 vertices, CPU": (1, 0.6),
     r"(assign|extract|ewise|reduce|select) .*, CPU|ewise_(add|mult).*, CPU": (1.2, 0.8),
     r"reading.*": (60, 25),
     r"names.*": (800, 450),
     r"(sssp|mst), nothing cached": (2000, 1000),
     r"(bfs|scc), nothing cached": (1000, 1000),
     r".*, nothing cached, GPU": (2000, 1000),
-    r"semiring sssp, whole command": (800, 500),
+    r"semiring sssp, whole command": (700, 500),
+    r"semiring --version, whole command": (300, 200),
+    r"import algorithms": (150, 100),
     r"SSSP, New York.*|a negative cycle.*": (100, 30),
     r"SSSP, path and star, negative weights": (300, 300),
     r"(SSSP|BFS), path and star": (35, 20),
@@ -117,7 +120,10 @@ def first_calls(setting: Setting) -> Iterator[Timed]:
     for name in names:
         for dtype, seconds in cold.first_calls(name).items():
             yield limited(LIMITS, f"{name}, nothing cached", dtype, 1000 * seconds)
-    yield limited(LIMITS, "semiring sssp, whole command", "Rome", 1000 * cold.whole_command(1 if setting.quick else 5))
+    repeats = 1 if setting.quick else 5
+    for name in cold.COMMANDS:
+        yield limited(LIMITS, f"{name}, whole command", "Rome", 1000 * cold.whole_command(name, repeats))
+    yield limited(LIMITS, "import algorithms", "beyond NumPy", 1000 * cold.import_beyond_numpy(repeats))
 
 
 def whole_algorithms(setting: Setting) -> Iterator[Timed]:

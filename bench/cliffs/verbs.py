@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from bench.measure import Disagreement
 from formats import CSR, SparseVector, from_edges
-from semiring import assign, ewise_add, ewise_mult, extract, reduce, select
+from semiring import apply, assign, ewise_add, ewise_mult, extract, mxm, mxv, reduce, select, transpose
 from semiring.cpu.threads import configure_graphblas
 
 SIZE, ENTRIES, QUICK = 1 << 20, 10_500_000, 1 << 14
@@ -29,12 +30,14 @@ class Case:
     """One operation in both libraries.
 
     ours, theirs: (what `fresh` gives) -> the result.  fresh: makes what a call may write to, outside of its time.
+    calls: how many are timed together.
     """
 
     name: str
     ours: Callable[[Any], Any]
     theirs: Callable[[Any], Any]
     fresh: tuple[Callable[[], Any], Callable[[], Any]] = (lambda: None, lambda: None)
+    calls: int = 1
 
 
 def matrix(n: int, entries: int, seed: int) -> CSR:
@@ -85,6 +88,25 @@ def cases(n: int, entries: int) -> Iterator[Case]:
     yield Case("select tril", lambda _: select(A, "tril"), lambda _: gb.select.tril(a).new())
 
 
+def small_cases(calls: int) -> Iterator[Case]:
+    """Verbs on a cycle of three vertices, whose time is that of the calls themselves."""
+    import graphblas as gb
+
+    A, x = from_edges([0, 1, 2], [1, 2, 0], np.array([2.0, 3.0, 4.0])), np.array([1.0, 5.0, 6.0])
+    a, v, two = A.to_graphblas(), gb.Vector.from_dense(x), [0, 1]
+    pairs: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+        "mxm": (lambda _: mxm(A, A, "min_plus"), lambda _: a.mxm(a, gb.semiring.min_plus).new()),
+        "mxv": (lambda _: mxv(A, x, "min_plus"), lambda _: a.mxv(v, gb.semiring.min_plus).new()),
+        "select": (lambda _: select(A, ">", 2.5), lambda _: a.select(">", 2.5).new()),
+        "apply": (lambda _: apply(A, "ainv"), lambda _: a.apply(gb.unary.ainv).new()),
+        "extract": (lambda _: extract(A, two, two), lambda _: a[two, two].new()),
+        "transpose": (lambda _: transpose(A), lambda _: a.T.new()),
+        "ewise_add": (lambda _: ewise_add(A, A, "plus"), lambda _: a.ewise_add(a, gb.binary.plus).new()),
+    }
+    for name, both in pairs.items():
+        yield Case(f"{name} of 3 vertices", *both, calls=calls)
+
+
 def finished(result: Any) -> Any:
     """python-graphblas's result, with nothing left to do."""
     result.wait()
@@ -93,21 +115,23 @@ def finished(result: Any) -> Any:
 
 def rows(quick: bool = False, repeats: int = 7) -> Iterator[dict[str, Any]]:
     """A row for each case: case, ours_ms, graphblas_ms; the medians of calls in turns, verified."""
-    for case in cases(*(QUICK, 10 * QUICK) if quick else (SIZE, ENTRIES)):
+    sizes = (QUICK, 10 * QUICK) if quick else (SIZE, ENTRIES)
+    for case in chain(small_cases(10 if quick else 1000), cases(*sizes)):
         verify(case)
         ours, theirs = [], []
         for _ in range(repeats):
-            ours.append(timed(case.fresh[0], case.ours))
-            theirs.append(timed(case.fresh[1], lambda out, case=case: finished(case.theirs(out))))
+            ours.append(timed(case.fresh[0], case.ours, case.calls))
+            theirs.append(timed(case.fresh[1], lambda out, case=case: finished(case.theirs(out)), case.calls))
         yield {"case": case.name, "ours_ms": round(median(ours), 4), "graphblas_ms": round(median(theirs), 4)}
 
 
-def timed(fresh: Callable[[], Any], call: Callable[[Any], Any]) -> float:
-    """Milliseconds of one call, without what it is given."""
+def timed(fresh: Callable[[], Any], call: Callable[[Any], Any], calls: int) -> float:
+    """Milliseconds of one of some calls, without what they are given."""
     given = fresh()
     start = perf_counter()
-    call(given)
-    return (perf_counter() - start) * 1e3
+    for _ in range(calls):
+        call(given)
+    return (perf_counter() - start) * 1e3 / calls
 
 
 def verify(case: Case) -> None:

@@ -106,6 +106,7 @@ ON_CPU = (
     ("semiring.cpu.gustavson.PRODUCTS_PER_SEARCH_STEP", NEVER, "square under a mask", "rmat14"),
     ("semiring.cpu.reductions.MIN_COMPILED_RUNS", NEVER, "rows reduced", "grid500"),
     ("semiring.cpu.reductions.MAX_PLACES_PER_ENTRY", ALWAYS, "padded rows, first call", "grid500"),
+    ("semiring.cpu.rows.MAX_NNZ_AS_ARRAYS", ALWAYS, "entries selected", "grid10"),
     ("semiring.cpu.spgemm.MAX_COLUMNS_OF_A_ROW", NEVER, "square", "grid500"),
     ("semiring.generic.layout.GATHER_FROM", ALWAYS, "pull of 1/100", "rmat16"),
 )

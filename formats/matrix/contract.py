@@ -63,8 +63,9 @@ class Storage:
     def trusted(cls, *components: Any) -> Self:
         """A matrix from components in field order that are known to be valid: no check, no copy."""
         self = object.__new__(cls)
+        own = vars(self)  # which a frozen dataclass guards by __setattr__ alone
         for name, component in zip(field_names(cls), components, strict=True):  # type: ignore[arg-type]
-            object.__setattr__(self, name, read_only(component) if is_array(component) else component)
+            own[name] = read_only(component) if is_array(component) else component
         return self
 
     def _set(self, **components: Any) -> None:

@@ -41,6 +41,8 @@ Lines: TypeAlias = tuple[Array, Array, Array, tuple[int, int]]
 
 MIN_NNZ_FOR_PIECES = 1 << 22
 """Minimum entries that one thread, too, turns in pieces, between which an interrupted call ends."""
+MAX_ENTRIES_TO_SORT = 1 << 11
+"""Maximum entries and columns of what is turned by sorting: SciPy's objects alone take 60 microseconds."""
 NNZ_PER_BLOCK, MAX_PARTS, MAX_BLOCK_BITS = 1 << 16, 256, 10
 """Entries of a block, about, and of a part that is dealt out; how many parts, and bits of blocks, there are at most."""
 
@@ -250,7 +252,8 @@ def _(A: CSC) -> CSR:
 
 def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -> tuple[Array, Array, Array]:
     """Returns (indptr, indices, values) of the other orientation, by a counting sort or a sort on the device."""
-    if place_of(values).on_host:
+    on_host = place_of(values).on_host
+    if on_host and indices.size + shape[1] > MAX_ENTRIES_TO_SORT:
         few = indices.size < MIN_NNZ_FOR_BLOCKS or (indices.size < MIN_NNZ_FOR_PIECES and threads() == 1)
         if indptr.dtype != indices.dtype or not few:
             return _turned_by_blocks(indptr, indices, values, shape[1])
@@ -260,7 +263,7 @@ def turn(indptr: Array, indices: Array, values: Array, shape: tuple[int, int]) -
         return tuple(part.astype(indices.dtype, copy=False) for part in (turned.indptr, turned.indices)) + (
             turned.data,
         )
-    by_kernels = TURNED.answer
+    by_kernels = None if on_host else TURNED.answer
     if by_kernels is not None:
         return by_kernels(indptr, indices, values, shape[1])
     order = namespace(indices).argsort(indices, kind="stable")

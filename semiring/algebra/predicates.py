@@ -226,14 +226,14 @@ def find_predicate(predicate: Any, other: Any) -> Predicate:
 
 def find_comparison(op: BinaryOp | str) -> BinaryOp:
     """The comparison operator given by object, name or symbol; ValueError lists names."""
-    names = [name for name, known in OPERATORS.items() if known.boolean]
     op = op if isinstance(op, BinaryOp | str) else name_of(op, "a comparison or its name")
-    if isinstance(op, str) and op not in (*names, *SYMBOLS):
+    compare = find_op(op) if isinstance(op, BinaryOp) or op in OPERATORS or op in SYMBOLS else None
+    if compare is not None and compare.boolean:
+        return compare
+    names = [name for name, known in OPERATORS.items() if known.boolean]
+    if isinstance(op, str):
         raise ValueError(f"unknown predicate {op!r}; there are {', '.join((*PREDICATES, *names))}")
-    compare = find_op(op)
-    if not compare.boolean:
-        raise ValueError(f"select needs a comparison, got {compare.name!r}; there are {', '.join(names)}")
-    return compare
+    raise ValueError(f"select needs a comparison, got {compare.name!r}; there are {', '.join(names)}")  # type: ignore[union-attr]
 
 
 _ORDERS = {"min": ("lt", "le"), "max": ("gt", "ge")}

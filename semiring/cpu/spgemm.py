@@ -83,11 +83,16 @@ def _product(
     index_type = np.result_type(A.indptr, B.indptr, *([mask.indptr] if isinstance(mask, CSR) else []))
     a, b = (_arrays(M, index_type) for M in (A, B))
     kernel = kernels(semiring, A.dtype, is_plain(A, B, semiring), argument)[mask is None or complement]
-    masks = _Masks(mask, A.nrows, index_type)
-    work = _Work(a, b, masks, B.ncols, mask is None or complement)
+    masks, most = _Masks(mask, A.nrows, index_type), A.nnz * B.nnz
     places = index_dtype(A.ncols) if argument else None
-    result, free = _Result(work, index_type, A.dtype, places), list[tuple[Any, ...]]()
     zero, ncols = semiring.zero(A.dtype), B.ncols
+    if masks.dense is None and most <= MIN_PIECE_WORK:  # a piece, whatever rows have: nothing is dealt out
+        scratch, counts = _scratch(ncols, most, zero, index_type, places), np.zeros(A.nrows, index_type)
+        size = kernel(a, b, masks.rows(0, A.nrows), counts, scratch, 0, A.nrows)
+        indices, values, found = (part[:size].copy() for part in scratch[-3:])
+        return _of_rows(counts, indices, values, (A.nrows, ncols)), found
+    work = _Work(a, b, masks, ncols, mask is None or complement)
+    result, free = _Result(work, index_type, A.dtype, places), list[tuple[Any, ...]]()
 
     def multiply(first: int, last: int) -> None:
         scratch = free.pop() if free else _scratch(ncols, work.room, zero, index_type, places)
@@ -254,6 +259,11 @@ class _Result:
         """The matrix."""
         for array in self.arrays:
             array.resize(min(self.size, array.size), refcheck=False)
-        index_type = index_dtype(*shape, self.size)
         indices, values, _ = self.arrays
-        return CSR.trusted(ends(self.counts, index_type), indices.astype(index_type, copy=False), values, shape)
+        return _of_rows(self.counts, indices, values, shape)
+
+
+def _of_rows(counts: np.ndarray, indices: np.ndarray, values: np.ndarray, shape: tuple[int, int]) -> CSR:
+    """The matrix of so many entries in each row."""
+    index_type = index_dtype(*shape, values.size)
+    return CSR.trusted(ends(counts, index_type), indices.astype(index_type, copy=False), values, shape)

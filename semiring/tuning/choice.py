@@ -41,6 +41,7 @@ from ..algebra.semirings import MinPlus, Semiring, find_semiring
 from ..verbs.checks import check_matrix
 from ..verbs.explanation import note_choice
 from ..verbs.fusible import Fusible
+from ..verbs.needs import algorithms
 from .comparison import Product, operand_for, product_named
 from .timing import finished_ms, in_turns, settled_clock, undisturbed
 
@@ -194,9 +195,9 @@ def _chosen(A: Matrix, options: dict[str, Any]) -> Matrix:
 
 def _of_algorithm(A: Matrix, algorithm: Any, fused: bool, calls: int, size: str) -> Choice:
     name = getattr(algorithm, "name", algorithm)
-    if name not in Fusible.all:
-        raise ValueError(f"algorithm must be one of {', '.join(sorted(Fusible.all)) or 'none yet'}, got {name!r}")
-    known: Any = Fusible.all[name]
+    if name not in (every := algorithms()):
+        raise ValueError(f"algorithm must be one of {', '.join(sorted(every))}, got {name!r}")
+    known: Any = every[name]
     form = known.runs_fused(type(A), A.place.backend) if fused else None
     if form is None:  # from the vertex with the most edges, where it needs one
         starts = [int(A.lengths().argmax())] if A.nrows and "source" in inspect.signature(known).parameters else []

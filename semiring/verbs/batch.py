@@ -21,7 +21,7 @@ from formats.progress import Bar
 
 from ..kernels.interrupts import MIN_INTERRUPTIBLE_NNZ, interruptible
 from .explanation import AS_WRITTEN, details, note_choice, running_as
-from .registry import Declined, Implementation, enter
+from .registry import Cells, Declined, Implementation, enter
 
 STREAMED = "its files are read row by row in their order"
 """The reason for which a streamed matrix is not run as a whole."""
@@ -66,7 +66,7 @@ class Batch:
 
     def __init__(self, algorithm: Any) -> None:
         self.algorithm = algorithm
-        self.cells: dict[tuple[type, str], Cell] = {}
+        self.cells = Cells(algorithm.cells.package)
 
     def implement(
         self,
@@ -82,7 +82,7 @@ class Batch:
         """
 
         def register(run: Implementation) -> Implementation:
-            enter(self.cells, cells, Cell(run, most, needs, for_parents), f"{self.algorithm.name}'s batch")
+            enter(self.cells, cells, Cell(run, most, needs, for_parents), f"{self.algorithm.name}'s batch", run)
             return run
 
         return register
@@ -119,7 +119,7 @@ class Batch:
 
     def _find(self, A: Matrix, count: int) -> tuple[Cell | None, Matrix, str]:
         """Finds (the implementation, `A` as it takes it, ""), or (None, `A`, why there is none)."""
-        if count < 2 or not self.cells:
+        if count < 2 or not self.cells.load(A.place.backend):
             return None, A, ""
         if why := AS_WRITTEN.get() or (STREAMED if A.streams else ""):
             return None, A, why

@@ -14,6 +14,13 @@ from .registry import Verb
 from .verbs import dense_mxm
 
 
+def algorithms() -> dict[str, Verb[..., Any]]:
+    """Every fusible algorithm by name; ours are imported for it."""
+    for name in (ours := import_module(KNOWS_ALGORITHMS)).__all__:
+        getattr(ours, name)
+    return Fusible.all
+
+
 @WORK.answered_by
 def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> dict[str, int]:
     """Bytes of each part of a verb's or an algorithm's work on A in a format.
@@ -24,12 +31,10 @@ def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> 
     """
     verb, algorithm = wanted.get("verb"), wanted.get("algorithm")
     columns, sources = wanted.get("columns"), wanted.get("sources")
-    if algorithm is not None and algorithm not in Fusible.all:
-        import_module(KNOWS_ALGORITHMS)  # which know themselves; it may not have been imported yet
     if columns is not None and verb != "mxm":
         raise ValueError(f"columns= is about the dense operand of verb='mxm', got verb={verb!r}")
-    several: Any = Fusible.all.get(algorithm or "")
-    if sources is not None and not (several and several.batch.cells):
+    several: Any = algorithms().get(algorithm) if algorithm is not None else None
+    if sources is not None and not (several and several.batch.cells.load(backend)):
         raise ValueError(f"sources= is about an algorithm with several sources, got algorithm={algorithm!r}")
     parts: dict[str, int] = {}
     if verb is not None:
@@ -42,7 +47,7 @@ def work(A: Matrix, fmt: type[Matrix], backend: str, wanted: dict[str, Any]) -> 
 
 
 def _of_verb(A: Matrix, fmt: type[Matrix], backend: str, name: str, columns: int | None) -> dict[str, int]:
-    known = {known: verb for known, verb in Verb.all.items() if verb.needs} | {"mxm": dense_mxm}
+    known = {known: verb for known, verb in Verb.all.items() if verb.needs.load(backend)} | {"mxm": dense_mxm}
     verb = _named(name, known, "verb")
     if verb is dense_mxm and columns is None:
         raise ValueError("mxm's footprint is that of a product with a dense matrix: say of how many columns=")
@@ -55,7 +60,7 @@ def _of_verb(A: Matrix, fmt: type[Matrix], backend: str, name: str, columns: int
 
 
 def _of_algorithm(A: Matrix, fmt: type[Matrix], backend: str, name: str) -> dict[str, int]:
-    algorithm: Any = _named(name, Fusible.all, "algorithm")
+    algorithm: Any = _named(name, algorithms(), "algorithm")
     form = algorithm.runs_fused(fmt, backend)
     vertex, entry = algorithm.memory.equations if form is None else algorithm.memory.fused
     parts = {"vectors": vertex * A.nrows, "kept, at most": entry * A.nnz}

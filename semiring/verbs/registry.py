@@ -31,11 +31,59 @@ Needs = Callable[..., dict[str, int]]
 """A function (A, format) -> bytes, by part, that a product by A in the format takes or keeps beside its vectors."""
 
 
-def enter(table: dict[tuple[type, str], Any], cells: tuple[type | str, ...], entry: Any, name: str) -> None:
-    """Enter it for each format and, after them, each backend; ValueError for a cell that is there already."""
+CPU = ("columns", "dense", "loops", "matrices", "products", "reductions")
+REGISTRARS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("semiring", "cpu"): (*map("semiring.cpu.{}".format, CPU), "semiring.generic"),
+    ("semiring", "cuda"): ("semiring.cuda", "semiring.generic"),
+    ("semiring", "parts"): ("semiring.parts",),
+    ("algorithms", "cpu"): ("algorithms.fused.cpu",),
+    ("algorithms", "cuda"): ("algorithms.fused.cuda",),
+    ("algorithms", "parts"): ("algorithms.fused.parts",),
+}
+"""Modules whose import registers what a package has for a backend, or for matrices in parts."""
+
+
+class Cells(dict[tuple[type, str], Any]):
+    """Entries by (format, backend); our own for a backend are imported when one is first missed there, or by `load`.
+
+    package: the one that the verb is of.
+    """
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+
+    def load(self, *backends: str) -> Cells:
+        """Import what registers itself for these backends, or for all; returns itself."""
+        for key in ((self.package, backend) for backend in backends or ("cpu", "cuda", "parts")):
+            for module in REGISTRARS.get(key, ()):
+                import_module(module)
+            REGISTRARS.pop(key, None)  # afterwards, so that other threads wait
+        return self
+
+    def __missing__(self, cell: tuple[type, str]) -> Any:
+        backend = "parts" if getattr(cell[0], "in_parts", False) else cell[1]
+        if (self.package, backend) in REGISTRARS:
+            self.load(backend)
+        return super().get(cell)
+
+    def get(self, cell: tuple[type, str], default: Any = None) -> Any:
+        """The entry of a cell, or else the default."""
+        return self[cell] or default
+
+    def __contains__(self, cell: object) -> bool:
+        return self[cell] is not None  # type: ignore[index]
+
+
+def enter(table: Cells, cells: tuple[type | str, ...], entry: Any, name: str, by: Implementation) -> None:
+    """Enter it for each format and, after them, each backend; ValueError for a cell that is there already.
+
+    by: the implementation. Those of others are entered after ours.
+    """
     backends = [cell for cell in cells if isinstance(cell, str)]
+    if (by.__module__ or "").partition(".")[0] != table.package:
+        table.load()
     for fmt, backend in ((fmt, backend) for fmt in cells if not isinstance(fmt, str) for backend in backends):
-        if (fmt, backend) in table:
+        if dict.__contains__(table, (fmt, backend)):
             raise ValueError(f"{name} is implemented for {fmt.__name__} on {backend} already")
         table[fmt, backend] = entry
 
@@ -101,8 +149,8 @@ class Verb(Generic[P, R]):
             self._spell_out()
             takes_more = False
         self.keywords: Any = AnyKeyword() if takes_more else self.__signature__.parameters.keys()
-        self.cells: dict[tuple[type, str], Implementation] = {}
-        self.needs: dict[tuple[type, str], Needs] = {}
+        package = (public.__module__ or "").partition(".")[0]
+        self.cells, self.needs = Cells(package), Cells(package)
         if not self.fuses:
             type(self).all[self.name] = self
 
@@ -169,9 +217,9 @@ class Verb(Generic[P, R]):
         """
 
         def register(implementation: Implementation) -> Implementation:
-            enter(self.cells, cells, implementation, self.name)
+            enter(self.cells, cells, implementation, self.name, implementation)
             if needs is not None:
-                enter(self.needs, cells, needs, self.name)
+                enter(self.needs, cells, needs, self.name, implementation)
             return implementation
 
         return register
@@ -180,7 +228,7 @@ class Verb(Generic[P, R]):
     def table(self) -> dict[tuple[type, str], Implementation]:
         """Everything that is supported: the implementation of each (format, backend). Parts are of these formats."""
         found = {}
-        for (fmt, backend), implementation in self.cells.items():
+        for (fmt, backend), implementation in self.cells.load().items():
             if fmt is not Matrix and getattr(fmt, "in_parts", False):
                 continue
             for each in Matrix.formats.values() if fmt is Matrix else (fmt,):
