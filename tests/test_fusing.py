@@ -17,10 +17,36 @@ import semiring as sr
 from algorithms import bellman_ford, bfs
 from formats import Matrix, SparseVector, from_edges
 from formats.arrays import index_dtype
-from semiring import LorLand, MaxMin, MinFirst, MinPlus, Semiring, better, ewise_add, explain, fusible, select, vxm
+from semiring import (
+    LorLand,
+    MaxMin,
+    MinFirst,
+    MinPlus,
+    Semiring,
+    better,
+    ewise_add,
+    explain,
+    fusible,
+    reduce,
+    select,
+    vxm,
+)
 from semiring.fusing.program import Program
 from semiring.fusing.regions import REFUSED
-from semiring.vectors import all_vertices, densified, full, is_empty, one_hot, present, scatter, unit
+from semiring.vectors import (
+    all_vertices,
+    densified,
+    full,
+    is_empty,
+    masked,
+    nonzero,
+    nvals,
+    one_hot,
+    present,
+    scatter,
+    scatter_add,
+    unit,
+)
 
 from .user_programs import PROGRAMS
 
@@ -451,3 +477,62 @@ def test_a_search_over_stored_zeros(dtype: str, s: Any) -> None:
     agree(levels, lambda: (A, one_hot(A, 0), np.zeros(4, bool), 0, s))
     level = levels(A, one_hot(A, 0), np.zeros(4, bool), 0, s)[0].tolist()
     assert level == ([0, 1, -1, -1] if dtype == "bool" and s is LorLand else [0, 1, 2, 1])
+
+
+@pytest.mark.quick
+def test_a_vector_that_is_assigned_to_its_own_name_is_the_same_one() -> None:
+    @fusible
+    def renamed(x: Any, y: Any) -> Any:
+        for k in range(3):
+            x = x
+            y, x = y, x
+            x[k] = k
+            y = y + 1
+        return x, y
+
+    agree(renamed, lambda: (np.ones(4, int), np.ones(4)))
+    x = np.ones(4, int)
+    assert renamed(x, x + 1)[0].tolist() == x.tolist() == [0, 1, 2, 1]
+
+
+@fusible
+def peeled(A: Matrix, d: Any, alive: Any, best: Any, kept: Any) -> Any:
+    rounds = 0
+    while nvals(alive) and rounds < 20:
+        rounds += 1
+        nearest = reduce(best, MinPlus)
+        if nearest > 90:
+            break
+        f = present(select(best, "<=", nearest + 2, semiring=MinPlus), MinPlus)
+        scatter(best, f, MinPlus.zero(best.dtype))
+        ewise_add(best, vxm(f, A, MinPlus, mask=alive), MinPlus, out=best)
+        kept[0] = rounds
+        level = masked(kept, d == rounds - 2)
+        scatter_add(kept, level)
+        scatter(alive, nonzero(alive & (best > 3)), False)
+        if rounds > 3:
+            scatter(alive, f, rounds % 2 == 0)
+    return rounds, nvals(alive), nonzero(kept > 1), (best < 9).any()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_vectors_that_are_written_at_some_places_are_looked_through_there(dtype: str) -> None:
+    rng = np.random.default_rng(7)
+    for n in (1, 5, 60, 300):
+        u, v = rng.integers(0, n, (2, 3 * n))
+        A = from_edges(u, v, rng.integers(1, 9, 3 * n).astype(dtype), shape=n, dup="min")
+        for share in (0.02, 0.5, 1):
+            best = np.where(rng.random(n) < share, rng.integers(0, 50, n), MinPlus.zero(A.dtype)).astype(dtype)
+            d, alive = rng.integers(-3, 6, n), rng.random(n) < share
+            alive[0], best[0] = True, 0
+            agree(
+                peeled,
+                lambda A=A, d=d, alive=alive, best=best, n=n: (
+                    A,
+                    d.copy(),
+                    alive.copy(),
+                    best.copy(),
+                    np.zeros(n, int),
+                ),
+            )

@@ -30,6 +30,7 @@ from ..verbs.operands import typed_matrix
 from .apart import apart
 from .fixpoints import Fixpoint, LevelSearch, is_writeable, recognised
 from .functions import Translator
+from .phases import by_value
 from .translator import CAPACITY, FIRST_EXIT, RUN_AS_WRITTEN, TOO_LONG, Plan, Restart, assigned_in
 from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Unfit
 
@@ -41,8 +42,10 @@ MAX_LINES = 300
 """Lines of a compiled function: a longer one takes many seconds to compile."""
 FEW_ROUNDS, SMALL = np.int64(1 << 10), 1 << 14
 """Rounds of loops that the main thread may run, with vectors and matrices of so many elements and entries in all."""
-ROOMS = "array", "indices", "values", "scratch"
+ROOMS = "array", "indices", "values", "scratch", "order", "flags"
 """Parameters of a compiled function that are arrays of its own."""
+VALUES = 1 << 12
+"""Number of lists of the places of each value of a vector, a power of two."""
 LINE = 64
 """Bytes of a cache line, where each of them begins."""
 MAX_REFUSED = 3
@@ -53,6 +56,9 @@ SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
 def exits_of(loop: ast.AST) -> list[ast.stmt]:
     """The statements by which a loop leaves the function."""
     return [node for node in ast.walk(loop) if isinstance(node, ast.Return | ast.Raise)]
+
+
+listing = compiled(by_value)
 
 
 class Compiled:
@@ -292,10 +298,11 @@ class Frame:
         return self.most + max((x.nnz for x in self.now.values() if isinstance(x, Matrix)), default=0) < SMALL
 
     def arguments(self) -> dict[str, Any]:
-        """What the compiled function takes, by name."""
+        """The arguments of the compiled function, by name."""
         parameters = self.compiled.parameters
         lines = sum(told[0] in ROOMS for told in parameters) * (8 * (self.most + 1) // LINE + 1)
         self.block, self.used = host_pool.empty((lines * LINE,), np.uint8), 0
+        self.listings: dict[str, np.ndarray] = {}
         return {
             name: getattr(self, told[0].replace(" ", "_"))(*told[1:])
             for name, told in zip(self.compiled.names, parameters, strict=True)
@@ -437,13 +444,23 @@ class Frame:
         return np.zeros(64, dtype)
 
     def flags(self) -> np.ndarray:
-        return np.zeros(self.most, bool)
+        return self.scratch(np.dtype(bool), False)
 
     def words(self) -> np.ndarray:
         return np.zeros(-(-self.most // 64), np.uint64)
 
     def capacity(self) -> np.int64:
         return np.int64(self.most)
+
+    def order(self, name: str) -> np.ndarray:
+        room, x = self.room(self.now[name].size, self.index), self.now[name]
+        listing(np.ascontiguousarray(x), room, self.starts(name))
+        return room
+
+    def starts(self, name: str) -> np.ndarray:
+        if name not in self.listings:
+            self.listings[name] = np.zeros(VALUES + 1, np.int64)
+        return self.listings[name]
 
     def nnz(self, name: str) -> np.int64:
         return np.int64(self.now[name].nnz)
