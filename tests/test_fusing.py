@@ -31,6 +31,7 @@ from semiring import (
     select,
     vxm,
 )
+from semiring.fusing import regions as regions_of_programs
 from semiring.fusing.program import Program
 from semiring.fusing.regions import REFUSED
 from semiring.vectors import (
@@ -536,3 +537,36 @@ def test_vectors_that_are_written_at_some_places_are_looked_through_there(dtype:
                     np.zeros(n, int),
                 ),
             )
+
+
+@fusible
+def coloured(A: Matrix, alive: Any, rounds: int) -> Any:
+    """The smallest vertex that leads to each vertex among those alive, again and again."""
+    vertices = all_vertices(A)
+    label = vertices.copy()
+    k = 0
+    while k < rounds and alive.any():
+        colour = vertices.copy()
+        f = masked(colour, alive)
+        while f.nnz:
+            t = vxm(f, A, "min_first", mask=alive)
+            f = select(t, "<", colour)
+            ewise_add(colour, f, "min", out=colour)
+        label = np.where(alive, colour, label)
+        scatter(alive, label == vertices, False)
+        t = k = k + 1
+    return label, k
+
+
+@pytest.mark.quick
+def test_fixpoints_under_a_mask_and_in_loops_of_other_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    n = 200
+    A = from_edges(*rng.integers(0, n, (2, 3 * n)), shape=n).pattern()
+    for things, told in ((1 << 14, "compiled"), (0, "runs as written, around a fixpoint")):
+        monkeypatch.setattr(regions_of_programs, "SMALL", things)
+        monkeypatch.setattr(regions_of_programs, "SECONDS_PER_THING", 0)
+        for share in (0.05, 0.5, 1):
+            alive = rng.random(n) < share
+            agree(coloured, lambda alive=alive: (A, alive.copy(), 3), told=told)
+    assert regions(coloured)[1] == "compiled: a fixpoint of min_first in colour, relaxed in any order"

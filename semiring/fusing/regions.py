@@ -10,6 +10,7 @@ import ast
 import builtins
 from contextlib import suppress
 from dataclasses import dataclass
+from time import perf_counter
 from types import FunctionType
 from typing import Any
 
@@ -48,6 +49,8 @@ VALUES = 1 << 12
 """Number of lists of the places of each value of a vector, a power of two."""
 LINE = 64
 """Bytes of a cache line, where each of them begins."""
+SECONDS_PER_THING = 5e-9
+"""Seconds of a round for each vertex and entry of its matrices, from which on a fixpoint in it has found much to do."""
 MAX_REFUSED = 3
 """Rounds of a loop in one call after which it is not tried again."""
 SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
@@ -96,7 +99,8 @@ class Region:
         self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
         self.known: dict[Any, Compiled | Unfit] = {}
         self.fixpoints: dict[Any, Fixpoint | LevelSearch | None] = {}
-        self.refused = 0
+        self.inner: list[Region] = []
+        self.refused, self.since = 0, 0.0
         self.told = ""
         self.lines = f"lines {loop.lineno}-{loop.end_lineno}"
 
@@ -112,6 +116,9 @@ class Region:
         if fixpoint is not None and (answer := fixpoint.run(values)) is not None:
             self.told = fixpoint.told
             return answer
+        if fixpoint is None and self.is_around_fixpoints(values):
+            self.told = "runs as written, around a fixpoint"
+            return None
         found = self.known.get(key)
         backend = backend_of(place_of_all(values))
         if found is None or (isinstance(found, Compiled) and not found.holds()):
@@ -130,6 +137,16 @@ class Region:
         self.refused = 0
         self.told = "compiled: " + (", ".join(found.told) or "element by element")
         return answer
+
+    def is_around_fixpoints(self, values: dict[str, Any]) -> bool:
+        """True while each round has a fixpoint in it, and takes so long that its other statements do not count."""
+        things = sum(x.nnz + x.nrows for x in values.values() if isinstance(x, Matrix))
+        since, self.since = self.since, perf_counter()
+        if since and self.since - since < SECONDS_PER_THING * things:
+            return False
+        known = dict.fromkeys(self.assigned) | values
+        fixpoints = (recognised(each.loop, known, each.assigned, each.read) for each in self.inner)
+        return things >= SMALL and any(isinstance(each, Fixpoint) for each in fixpoints)
 
     def refuse(self, why: str) -> None:
         """Tell why the loop runs as written."""
