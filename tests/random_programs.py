@@ -79,6 +79,9 @@ VARIABLES = {
     "C": ["c"],  # dense, of int64
     "S": ["a"],  # a scalar of the vectors' dtype
     "K": ["k"],  # a Python integer
+    "L": ["l"],  # dense, written at some places
+    "R": ["r"],  # dense, of Booleans, written at some places
+    "W": ["w"],  # dense, of int64, which nothing changes
 }
 NAMES = [name for names in VARIABLES.values() for name in names]
 
@@ -91,6 +94,9 @@ e = ones(f)
 j = nonzero(p)
 c = degrees(A).copy()
 k = 0
+l = densified(g, {o})
+r = p.copy()
+w = hashed(all_vertices(A), {n}) % 5 - 1
 """
 
 EXPRESSIONS = alternatives("""
@@ -143,6 +149,15 @@ statement = {X}[{flags}] = {number} ; {X}[{n} % A.nrows] = {n} ; {C}[{flags}] +=
 statement = {E} = ones({F}) ; {E} = vxm(ones({F}), {matrix}, "plus_pair"{rule}) ; {J} = nonzero({flags})
 statement = {J} = nonzero({F}) ; {H} = one_hot(A, {n} % A.nrows) ; {H} = ones(nonzero({flags}), bool)
 statement = {H} = ones({F}, bool) ; {H} = vxm({H}, {matrix}, "any_pair"{rule})
+statement = scatter({L}, {F}) ; scatter({L}, {mask}, {n}) ; scatter_add({L}, {F}) ; {L}[{n} % A.nrows] = {number}
+statement = scatter({R}, {mask}, False) ; scatter({R}, {J}, False) ; scatter({R}, {H}, True) ; {R}[{flags}] = False
+statement = ewise_add({L}, {F}, {o1}, out={L}) ; {J} = nonzero({R} & ({flags})) ; {J} = nonzero({W} == {K})
+sparse = present({L}, {o}) ; present(select({L}, {quoted}, {n}, semiring={o1}), {o1}) ; masked({X}, {R})
+sparse = masked({L}, {flags} & {R}) ; masked({L} + {n}, {W} == {K} - 1) ; masked({X}, ({W} == {n}) & {P})
+flags = {R} & {P} ; {L} > 0 ; {W} == {K}
+value = reduce({L}, {monoid}) ; reduce({L}, {o})
+integer = nvals({R}) ; nvals({R} & {P}) ; int({W}[{n} % A.nrows])
+condition = {R}.any() ; nvals({R}) > {n} ; ({L} != 0).any()
 statement = {F1}, {X1} = relaxed({F1}, {X1}, {matrix}) ; {K}, {P1} = counted({flags}, {P1})
 """)
 """The alternatives for each expression. One that is named with a digit is the same in all of a statement's places."""

@@ -17,10 +17,37 @@ import semiring as sr
 from algorithms import bellman_ford, bfs
 from formats import Matrix, SparseVector, from_edges
 from formats.arrays import index_dtype
-from semiring import LorLand, MaxMin, MinFirst, MinPlus, Semiring, better, ewise_add, explain, fusible, select, vxm
+from semiring import (
+    LorLand,
+    MaxMin,
+    MinFirst,
+    MinPlus,
+    Semiring,
+    better,
+    ewise_add,
+    explain,
+    fusible,
+    reduce,
+    select,
+    vxm,
+)
+from semiring.fusing import regions as regions_of_programs
 from semiring.fusing.program import Program
 from semiring.fusing.regions import REFUSED
-from semiring.vectors import all_vertices, densified, full, is_empty, one_hot, present, scatter, unit
+from semiring.vectors import (
+    all_vertices,
+    densified,
+    full,
+    is_empty,
+    masked,
+    nonzero,
+    nvals,
+    one_hot,
+    present,
+    scatter,
+    scatter_add,
+    unit,
+)
 
 from .user_programs import PROGRAMS
 
@@ -451,3 +478,95 @@ def test_a_search_over_stored_zeros(dtype: str, s: Any) -> None:
     agree(levels, lambda: (A, one_hot(A, 0), np.zeros(4, bool), 0, s))
     level = levels(A, one_hot(A, 0), np.zeros(4, bool), 0, s)[0].tolist()
     assert level == ([0, 1, -1, -1] if dtype == "bool" and s is LorLand else [0, 1, 2, 1])
+
+
+@pytest.mark.quick
+def test_a_vector_that_is_assigned_to_its_own_name_is_the_same_one() -> None:
+    @fusible
+    def renamed(x: Any, y: Any) -> Any:
+        for k in range(3):
+            x = x
+            y, x = y, x
+            x[k] = k
+            y = y + 1
+        return x, y
+
+    agree(renamed, lambda: (np.ones(4, int), np.ones(4)))
+    x = np.ones(4, int)
+    assert renamed(x, x + 1)[0].tolist() == x.tolist() == [0, 1, 2, 1]
+
+
+@fusible
+def peeled(A: Matrix, d: Any, alive: Any, best: Any, kept: Any) -> Any:
+    rounds = 0
+    while nvals(alive) and rounds < 20:
+        rounds += 1
+        nearest = reduce(best, MinPlus)
+        if nearest > 90:
+            break
+        f = present(select(best, "<=", nearest + 2, semiring=MinPlus), MinPlus)
+        scatter(best, f, MinPlus.zero(best.dtype))
+        ewise_add(best, vxm(f, A, MinPlus, mask=alive), MinPlus, out=best)
+        kept[0] = rounds
+        level = masked(kept, d == rounds - 2)
+        scatter_add(kept, level)
+        scatter(alive, nonzero(alive & (best > 3)), False)
+        if rounds > 3:
+            scatter(alive, f, rounds % 2 == 0)
+    return rounds, nvals(alive), nonzero(kept > 1), (best < 9).any()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_vectors_that_are_written_at_some_places_are_looked_through_there(dtype: str) -> None:
+    rng = np.random.default_rng(7)
+    for n in (1, 5, 60, 300):
+        u, v = rng.integers(0, n, (2, 3 * n))
+        A = from_edges(u, v, rng.integers(1, 9, 3 * n).astype(dtype), shape=n, dup="min")
+        for share in (0.02, 0.5, 1):
+            best = np.where(rng.random(n) < share, rng.integers(0, 50, n), MinPlus.zero(A.dtype)).astype(dtype)
+            d, alive = rng.integers(-3, 6, n), rng.random(n) < share
+            alive[0], best[0] = True, 0
+            agree(
+                peeled,
+                lambda A=A, d=d, alive=alive, best=best, n=n: (
+                    A,
+                    d.copy(),
+                    alive.copy(),
+                    best.copy(),
+                    np.zeros(n, int),
+                ),
+            )
+
+
+@fusible
+def coloured(A: Matrix, alive: Any, rounds: int) -> Any:
+    """The smallest vertex that leads to each vertex among those alive, again and again."""
+    vertices = all_vertices(A)
+    label = vertices.copy()
+    k = 0
+    while k < rounds and alive.any():
+        colour = vertices.copy()
+        f = masked(colour, alive)
+        while f.nnz:
+            t = vxm(f, A, "min_first", mask=alive)
+            f = select(t, "<", colour)
+            ewise_add(colour, f, "min", out=colour)
+        label = np.where(alive, colour, label)
+        scatter(alive, label == vertices, False)
+        t = k = k + 1
+    return label, k
+
+
+@pytest.mark.quick
+def test_fixpoints_under_a_mask_and_in_loops_of_other_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    n = 200
+    A = from_edges(*rng.integers(0, n, (2, 3 * n)), shape=n).pattern()
+    for things, told in ((1 << 14, "compiled"), (0, "runs as written, around a fixpoint")):
+        monkeypatch.setattr(regions_of_programs, "SMALL", things)
+        monkeypatch.setattr(regions_of_programs, "SECONDS_PER_THING", 0)
+        for share in (0.05, 0.5, 1):
+            alive = rng.random(n) < share
+            agree(coloured, lambda alive=alive: (A, alive.copy(), 3), told=told)
+    assert regions(coloured)[1] == "compiled: a fixpoint of min_first in colour, relaxed in any order"

@@ -67,7 +67,7 @@ def with_a_fault(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.quick
 def test_a_fault_is_found_and_told_in_a_few_statements() -> None:
-    found = differing(range(SEED, SEED + 8), with_a_fault)
+    found = differing(range(SEED, SEED + 12), with_a_fault)
     assert len(found) >= MADE_SMALL
     for told in found[:MADE_SMALL]:
         assert told.startswith("seed 20261")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-HELPERS = {"push", "gather", "op", "unite", "ordered", "inside", "ascends", "hashed", "pairwise"}
+HELPERS = {"push", "gather", "op", "unite", "ordered", "inside", "ascends", "hashed", "pairwise", "look"}
 """The first parts of the names of functions that programs call."""
 GLOBAL = {"range", "uintp", "abs", "min", "max", "sqrt", "INF", "INT64_MIN"}
 GLOBAL |= {"bool", "int32", "int64", "float32", "float64"}

@@ -52,7 +52,8 @@ class Fixpoint:
     """A loop that is a fixpoint: the names of its distances, its frontier, its matrix and its semiring.
 
     in_place: the distances are written where they are.  bound: the expression of the number of rounds, if there is one.
-    limit: that of the distance up to which vertices are reached.
+    limit: that of the distance up to which vertices are reached.  mask: that of the vertices whose distances may
+    improve, if not all may.
     """
 
     distances: str
@@ -63,6 +64,7 @@ class Fixpoint:
     in_place: bool
     bound: ast.expr | None
     limit: str = ""
+    mask: str = ""
 
     @property
     def told(self) -> str:
@@ -97,10 +99,20 @@ class Fixpoint:
             if type(given) not in (int, float, d.dtype.type) or d.dtype.type(given) != given or given != given:
                 return None
             limit = d.dtype.type(given)
+        start, allowed = d, cast(Any, values.get(self.mask))
+        if self.mask:
+            if not is_vector(allowed, d.size, "b", False) or not beside(d, allowed) or s.add.name not in ("min", "max"):
+                return None
+            if not bool(allowed.take(f.indices).all()):
+                return None
+            ends = (-np.inf, np.inf) if d.dtype.kind == "f" else (np.iinfo(d.dtype).min, np.iinfo(d.dtype).max)
+            start = namespace(d).where(allowed, d, d.dtype.type(ends[s.add.name == "max"]))  # which nothing improves
         waits = A.nnz >= MIN_INTERRUPTIBLE_NNZ and A.place.on_host
-        found = interruptible(lambda: relaxed(A, d, f.indices, s, limit), waits)
+        found = interruptible(lambda: relaxed(A, start, f.indices, s, limit), waits)
         if found is None:
             return None
+        if self.mask:
+            found = namespace(d).where(allowed, found, d)
         if self.in_place:
             namespace(d).copyto(d, found)
             found = d
@@ -164,9 +176,9 @@ class LevelSearch:
         return {self.frontier: emptied(f, dtype), "exit": None, **rounds}
 
 
-def is_vector(x: Any, size: int, kind: str) -> bool:
-    """True for an array of one dimension, of that size and kind of dtype, that may be written."""
-    return is_array(x) and x.shape == (size,) and x.dtype.kind == kind and is_writeable(x)
+def is_vector(x: Any, size: int, kind: str, writeable: bool = True) -> bool:
+    """True for an array of one dimension, of that size and kind of dtype, that may be written if asked for."""
+    return is_array(x) and x.shape == (size,) and x.dtype.kind == kind and (not writeable or is_writeable(x))
 
 
 def stores_false(A: Matrix) -> bool:
@@ -227,6 +239,8 @@ class Reader:
         self.terms: dict[str, Term] = {}
         self.changed: set[str] = set()
         self.tests: list[str] = []
+        self.masks: set[str] = set()
+        """The masks of products, "" for none."""
 
     def read(self, loop: Any, wanted: set[str]) -> Fixpoint | LevelSearch:
         """The fixpoint or search of a loop; Other if it is none."""
@@ -296,10 +310,13 @@ class Reader:
         sums = [("sum", ("start", d), term, s.add) for term in (new, t)]
         if f != frontier or own != s or self.terms.get(d) not in sums or {f, d} & names_of(A):
             raise Other
+        [mask, *more] = self.masks
+        if more or mask in self.assigned or mask in self.terms:
+            raise Other
         others = {name for name in self.assigned if name not in (d, frontier)}
         if others & wanted or any(("start", name) in spread(self.terms.values()) for name in others):
             raise Other
-        return Fixpoint(d, frontier, A, s, matrix_first, d in self.changed, bound, limit)
+        return Fixpoint(d, frontier, A, s, matrix_first, d in self.changed, bound, limit, mask)
 
     def known(self, node: ast.expr) -> Any:
         """The object that a name stands for which the loop does not assign."""
@@ -376,10 +393,16 @@ class Reader:
             out is not None and function is not verbs.ewise_add
         ):
             raise Other
-        if mask is not None:
-            if not isinstance(complement, ast.Constant) or complement.value is not True:
+        if isinstance(complement, ast.Constant) and complement.value is True:
+            if mask is None:
                 raise Other
             return self.unvisited(function, [*node.args, *keywords.values()], mask)
+        if complement is not None or (mask is not None and not isinstance(mask, ast.Name)):
+            raise Other
+        if function in (verbs.vxm, verbs.mxv):
+            self.masks.add(mask.id if isinstance(mask, ast.Name) else "")
+        elif mask is not None:
+            raise Other
         try:
             own = PARAMETERS.get(function, ())[len(node.args) :]
             return self.of_call(function, [*node.args, *(keywords.pop(name) for name in own)], out)

@@ -15,7 +15,7 @@ from formats import DTYPES
 
 from .. import vectors
 from . import phases
-from .translator import CAPACITY, Statements, described
+from .translator import CAPACITY, Statements, described, within_flags
 from .values import (
     BOOL,
     FLOAT64,
@@ -70,7 +70,7 @@ def total(t: Statements, x: Any, text: str) -> Number:
         raise Unfit("adds up what is no dense vector")
     name = t.new("k_")
     t.emit(f"{name} = int64(0)")
-    with t.block(f"for i in range(uintp({x.size})):"):
+    with t.over(x, literal(x.dtype.type(0))):
         t.emit(f"{name} += int64({text.replace('{0}', x.at('i'))})")
     return Number(INT64, name, True)
 
@@ -110,7 +110,7 @@ def _nonzero(t: Statements, v: Any, *, into: Any = None) -> Sparse:
         return with_values(t, v, dtype, "{i}", into)
     if not isinstance(v, Dense) or v.dtype != BOOL:
         raise Unfit("looks for what is true in a vector that is not Boolean")
-    return sparse_from(t, v, "{0}", into, f"{dtype}(i)", dtype)
+    return sparse_from(t, v, "{0}", into, f"{dtype}(i)", dtype, "False")
 
 
 def with_values(t: Statements, v: Sparse, dtype: np.dtype, text: str, into: Any) -> Sparse:
@@ -136,7 +136,8 @@ def _present(t: Statements, x: Any, semiring: Any, *, into: Any = None) -> Spars
         return x
     if not isinstance(x, Dense):
         raise Unfit("looks for entries in what is no vector")
-    return sparse_from(t, x, f"{{0}} != {literal(semiring_of(semiring).zero(x.dtype))}", into)
+    zero = literal(semiring_of(semiring).zero(x.dtype))
+    return sparse_from(t, x, f"{{0}} != {zero}", into, zero=zero)
 
 
 @handles(vectors.masked)
@@ -147,8 +148,9 @@ def _masked(t: Statements, x: Any, mask: Any, *, into: Any = None) -> Sparse:
         t.same_size(x.size, mask.size)
         return with_values(t, mask, x.dtype, x.at("uintp({i})"), into)
     t.same_size(x.size, mask.size)
-    both = Dense(BOOL, mask.size, mask.element, mask.reads | x.reads, mask.gathers | x.gathers)
-    return sparse_from(t, both, "{0}", into, x.at("i"), x.dtype)
+    gathers, within = mask.gathers | x.gathers, within_flags(mask)
+    both = Dense(BOOL, mask.size, mask.element, mask.reads | x.reads, gathers, within=within)
+    return sparse_from(t, both, "{0}", into, x.at("i"), x.dtype, "False")
 
 
 @handles(vectors.gather)
@@ -179,7 +181,7 @@ def elements(t: Statements, x: Any, at: Any) -> Dense:
             t.emit(f"{end} += 1")
         return Dense(x.dtype, end, to.element, to.reads, array=to.array)
     at = t.as_array(at)
-    t.unless(f"{t.helper('inside', phases.inside)}({at.array}, {at.size}, {x.size})")
+    t.inside(at, x.size)
     return Dense(x.dtype, at.size, x.at(f"uintp({at.element})"), at.reads, x.reads)
 
 
@@ -224,6 +226,7 @@ def scattered(t: Statements, out: Dense, at: Any, value: Any) -> None:
         t.emit(f"{name} = {t.integer(at)}")
         t.unless(f"0 <= {name} < {out.size}")
         t.emit(f"{out.at(f'uintp({name})')} = {t.stored_as(value, out.dtype).code}")
+        t.enlisted(out, f"uintp({name})")
         return
     if isinstance(at, Sparse):
         t.same_size(out.size, at.size)
@@ -240,11 +243,13 @@ def scattered(t: Statements, out: Dense, at: Any, value: Any) -> None:
         at = t.kept(at) if out.array in at.gathers else at
         value = t.kept(value) if out.array in getattr(value, "gathers", ()) else value
         with t.block(f"for i in range(uintp({out.size})):"), t.block(f"if {at.at('i')}:"):
-            t.emit(f"{out.at('i')} = {value.at('i') if isinstance(value, Dense) else value.code}")
+            new = value.at("i") if isinstance(value, Dense) else value.code
+            t.emit(f"{out.at('i')} = {new}")
+            t.enlisted(out, "i", new)
         return
     elif isinstance(at, Dense) and at.dtype.kind == "i":
         at = t.as_array(at)
-        t.unless(f"{t.helper('inside', phases.inside)}({at.array}, {at.size}, {out.size})")
+        t.inside(at, out.size)
         places, count = f"uintp({at.at('i')})", at.size
     else:
         raise Unfit("writes to places that are no indices")
@@ -253,7 +258,9 @@ def scattered(t: Statements, out: Dense, at: Any, value: Any) -> None:
         t.same_size(count, value.size)
         value = t.kept(value) if out.array in value.reads | value.gathers else value
     with t.block(f"for i in range(uintp({count})):"):
-        t.emit(f"{out.at(places)} = {value.at('i') if isinstance(value, Dense) else value.code}")
+        new = value.at("i") if isinstance(value, Dense) else value.code
+        t.emit(f"{out.at(places)} = {new}")
+        t.enlisted(out, places, new)
 
 
 def adding(sign: str) -> Handler:
@@ -274,6 +281,7 @@ def adding(sign: str) -> Handler:
         with t.block(f"for q in range(uintp({v.count})):"):
             t.emit(f"i = uintp({v.indices}[q])")
             t.emit(f"{x.at('i')} = {x.dtype}({x.at('i')} {sign} {x.dtype}({v.values}[q]))")
+            t.enlisted(x, "i")
         return Constant(None)
 
     return handler
@@ -632,7 +640,8 @@ def quantified(t: Statements, x: Dense, all_of: bool) -> Number:
     """Whether all elements are true, or any is."""
     name = t.new("k_")
     t.emit(f"{name} = {all_of}")
-    with t.block(f"for i in range(uintp({x.size})):"), t.block(f"if {'not ' if all_of else ''}({x.at('i')} != 0):"):
+    zero = None if all_of else literal(x.dtype.type(0))
+    with t.over(x, zero, wanted=False), t.block(f"if {'not ' if all_of else ''}({x.at('i')} != 0):"):
         t.emit(f"{name} = {not all_of}")
         t.emit("break")
     return Number(BOOL, name)

@@ -22,6 +22,8 @@ ONE: Any = np.uintp(1)
 SIX, SIXTY_THREE, BIT = np.uint64(6), np.uint64(63), np.uint64(1)
 ROWS_AT_A_TIME = 1 << 9
 """Number of rows that a thread takes at a time."""
+FEW_PLACES = 8
+"""Number of elements of a vector for each place in a list of any order, up to which all are looked at instead."""
 WORDS_PER_ENTRY = 64
 """Number of words of a bitmap for each entry of a list from which on the list is sorted without one."""
 
@@ -144,6 +146,46 @@ def gathering(semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: b
             y[i] = total
 
     return dealt(gather)
+
+
+def look(x, size, zero, places, flags, count, ascends):
+    """Keep those of a list's places at which x is not zero; returns how many.  count: -1 if there is no list yet.
+
+    A long list of places in any order is made anew, in their order.
+    """
+    end = 0
+    if count >= 0 and (ascends or count * FEW_PLACES < size):
+        for p in range(count):
+            i = np.uintp(places[p])
+            if x[i] != zero:
+                places[end] = i
+                end += 1
+            else:
+                flags[i] = False
+        return end
+    for p in range(count):
+        flags[np.uintp(places[p])] = False
+    for k in range(np.uintp(size)):
+        if x[k] != zero:
+            flags[k], places[end] = True, k
+            end += 1
+    return end
+
+
+def by_value(x, order, starts):
+    """List the places of each value, which are ascending, by its last bits; starts has a power of two and one more."""
+    last = np.int64(starts.size - 2)
+    for i in range(x.size):
+        starts[(np.int64(x[i]) & last) + 1] += 1
+    for k in range(last + 1):
+        starts[k + 1] += starts[k]
+    for i in range(x.size):
+        value = np.int64(x[i]) & last
+        order[starts[value]] = i
+        starts[value] += 1
+    for k in range(last, -1, -1):
+        starts[k + 1] = starts[k]
+    starts[0] = 0
 
 
 @lru_cache(maxsize=256)

@@ -19,6 +19,7 @@ from ..algebra.translation import Untranslatable
 from ..algebra.translation import _source as source
 from ..verbs.explanation import AS_WRITTEN, ASKING, UNTOLD, running_as
 from .regions import Region, exits_of
+from .translator import assigned_in
 
 LOOPS = "__loops__"
 """The name by which a rewritten function knows its loops."""
@@ -41,7 +42,7 @@ class Program:
         if AS_WRITTEN.get():
             return self.function(*args, **kwargs)
         for region in self.regions:
-            region.refused, region.told = 0, ""
+            region.refused, region.told, region.since = 0, "", 0.0
         if not ASKING:
             return self.rewritten(*args, **kwargs)
         matrix: Any = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix | np.ndarray)), None)
@@ -85,7 +86,9 @@ class Loops(ast.NodeTransformer):
     """Puts a choice in the place of each loop: run compiled, or as written, with such choices within."""
 
     def __init__(self, program: Program, whole: ast.FunctionDef) -> None:
-        self.program, self.whole, self.around = program, whole, list[ast.AST]()
+        self.program, self.whole = program, whole
+        loops = (node for node in ast.walk(whole) if isinstance(node, ast.While | ast.For))
+        self.live = {loop: Liveness(whole, loop).found for loop in loops}
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         return self.generic_visit(node) if node is self.whole else node
@@ -95,7 +98,9 @@ class Loops(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> Any:
         call, taken = self.choice(node)
-        whole = self.within(node)
+        number = len(self.program.regions)
+        whole: Any = self.generic_visit(node)
+        self.program.regions[number - 1].inner = self.program.regions[number:]
         taken.body.append(ast.Break())
         whole.body = [
             call,
@@ -106,19 +111,14 @@ class Loops(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:
         call, taken = self.choice(node)
-        taken.orelse = [self.within(node)]
+        number = len(self.program.regions)
+        taken.orelse = [self.generic_visit(node)]  # type: ignore[list-item]
+        self.program.regions[number - 1].inner = self.program.regions[number:]
         return [call, taken]
-
-    def within(self, node: Any) -> Any:
-        """The loop, with choices for the loops in it."""
-        self.around.append(node)
-        node = self.generic_visit(node)
-        self.around.pop()
-        return node
 
     def choice(self, node: Any) -> tuple[ast.stmt, ast.If]:
         """Makes a call that runs the loop compiled, and what follows from it if it has."""
-        region = Region(self.program.function, deepcopy(node), read_outside(self.whole, node, self.around))
+        region = Region(self.program.function, deepcopy(node), self.live[node])
         number = len(self.program.regions)
         self.program.regions.append(region)
         found = f"__found{number}"
@@ -134,14 +134,59 @@ class Loops(ast.NodeTransformer):
         return call, taken
 
 
-def read_outside(whole: ast.AST, loop: ast.AST, around: list[ast.AST]) -> set[str]:
-    """The names that a function reads outside a loop; within loops around it, also those that the loop reads."""
-    inside = set() if around else {id(node) for node in ast.walk(loop)}
-    exits = {id(node) for each in exits_of(loop) for node in ast.walk(each)}
-    return {
-        node.id
-        for node in ast.walk(whole)
-        if isinstance(node, ast.Name)
-        and not isinstance(node.ctx, ast.Store)
-        and (id(node) not in inside or id(node) in exits)
-    }
+class Liveness:
+    """The names whose values are read after a loop: going backwards, a name that is assigned was not needed before."""
+
+    def __init__(self, whole: ast.FunctionDef, loop: ast.AST) -> None:
+        self.loop, self.found, self.met = loop, set[str](), False
+        self.ends: list[tuple[set[str], set[str]]] = []
+        """What is read after each loop around, and at the beginning of its next round."""
+        kinds = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+        within = [node for node in ast.walk(whole) if isinstance(node, kinds) and node is not whole]
+        declared = [node.names for node in ast.walk(whole) if isinstance(node, ast.Global | ast.Nonlocal)]
+        self.always = set[str]().union(*(names_read(node) for node in within), *declared)
+        self.before(whole.body, set())
+        self.found |= set[str]().union(self.always, *(names_read(node) for node in exits_of(loop)))
+        self.found |= set() if self.met else names_read(whole)
+
+    def before(self, body: list[ast.stmt], after: set[str]) -> set[str]:
+        """The names that are read before statements, given those after them."""
+        for node in reversed(body):
+            if node is self.loop:
+                self.found, self.met = self.found | after, True
+            after = self.before_one(node, after)
+        return after
+
+    def before_one(self, node: ast.stmt, after: set[str]) -> set[str]:
+        match node:
+            case ast.If(test=test, body=body, orelse=orelse):
+                return names_read(test) | self.before(body, after) | self.before(orelse, after)
+            case ast.While(body=body, orelse=orelse) | ast.For(body=body, orelse=orelse):
+                head = names_read(node.test if isinstance(node, ast.While) else node.iter)
+                after = after | self.before(orelse, after)
+                again = head | after
+                for _ in range(2):
+                    self.ends.append((after, again))
+                    again = again | self.before(body, again)
+                    self.ends.pop()
+                return again
+            case ast.Break() | ast.Continue():
+                return set(self.ends[-1][isinstance(node, ast.Continue)])
+            case ast.Return() | ast.Raise():
+                return names_read(node)
+            case ast.Assign() | ast.AnnAssign() | ast.Expr():
+                return names_read(node) | (after - assigned_in([node]))
+            case ast.FunctionDef() | ast.ClassDef():
+                return after | names_read(node)
+        after = after | names_read(node)
+        for _, part in ast.iter_fields(node):
+            if isinstance(part, list):
+                self.before([each for each in part if isinstance(each, ast.stmt)], after)
+        return after
+
+
+def names_read(node: ast.AST) -> set[str]:
+    """The names that are read in it, or written by an operator."""
+    changed = {id(each.target) for each in ast.walk(node) if isinstance(each, ast.AugAssign)}
+    nodes = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+    return {each.id for each in nodes if not isinstance(each.ctx, ast.Store) or id(each) in changed}

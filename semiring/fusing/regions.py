@@ -10,6 +10,7 @@ import ast
 import builtins
 from contextlib import suppress
 from dataclasses import dataclass
+from time import perf_counter
 from types import FunctionType
 from typing import Any
 
@@ -30,6 +31,7 @@ from ..verbs.operands import typed_matrix
 from .apart import apart
 from .fixpoints import Fixpoint, LevelSearch, is_writeable, recognised
 from .functions import Translator
+from .phases import by_value
 from .translator import CAPACITY, FIRST_EXIT, RUN_AS_WRITTEN, TOO_LONG, Plan, Restart, assigned_in
 from .values import WEAK, Constant, Dense, MatrixValue, Number, Sparse, Type, Unfit
 
@@ -41,10 +43,14 @@ MAX_LINES = 300
 """Lines of a compiled function: a longer one takes many seconds to compile."""
 FEW_ROUNDS, SMALL = np.int64(1 << 10), 1 << 14
 """Rounds of loops that the main thread may run, with vectors and matrices of so many elements and entries in all."""
-ROOMS = "array", "indices", "values", "scratch"
+ROOMS = "array", "indices", "values", "scratch", "order", "flags"
 """Parameters of a compiled function that are arrays of its own."""
+VALUES = 1 << 12
+"""Number of lists of the places of each value of a vector, a power of two."""
 LINE = 64
 """Bytes of a cache line, where each of them begins."""
+SECONDS_PER_THING = 5e-9
+"""Seconds of a round for each vertex and entry of its matrices, from which on a fixpoint in it has found much to do."""
 MAX_REFUSED = 3
 """Rounds of a loop in one call after which it is not tried again."""
 SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
@@ -53,6 +59,9 @@ SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
 def exits_of(loop: ast.AST) -> list[ast.stmt]:
     """The statements by which a loop leaves the function."""
     return [node for node in ast.walk(loop) if isinstance(node, ast.Return | ast.Raise)]
+
+
+listing = compiled(by_value)
 
 
 class Compiled:
@@ -90,7 +99,8 @@ class Region:
         self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
         self.known: dict[Any, Compiled | Unfit] = {}
         self.fixpoints: dict[Any, Fixpoint | LevelSearch | None] = {}
-        self.refused = 0
+        self.inner: list[Region] = []
+        self.refused, self.since = 0, 0.0
         self.told = ""
         self.lines = f"lines {loop.lineno}-{loop.end_lineno}"
 
@@ -106,6 +116,9 @@ class Region:
         if fixpoint is not None and (answer := fixpoint.run(values)) is not None:
             self.told = fixpoint.told
             return answer
+        if fixpoint is None and self.is_around_fixpoints(values):
+            self.told = "runs as written, around a fixpoint"
+            return None
         found = self.known.get(key)
         backend = backend_of(place_of_all(values))
         if found is None or (isinstance(found, Compiled) and not found.holds()):
@@ -124,6 +137,16 @@ class Region:
         self.refused = 0
         self.told = "compiled: " + (", ".join(found.told) or "element by element")
         return answer
+
+    def is_around_fixpoints(self, values: dict[str, Any]) -> bool:
+        """True while each round has a fixpoint in it, and takes so long that its other statements do not count."""
+        things = sum(x.nnz + x.nrows for x in values.values() if isinstance(x, Matrix))
+        since, self.since = self.since, perf_counter()
+        if since and self.since - since < SECONDS_PER_THING * things:
+            return False
+        known = dict.fromkeys(self.assigned) | values
+        fixpoints = (recognised(each.loop, known, each.assigned, each.read) for each in self.inner)
+        return things >= SMALL and any(isinstance(each, Fixpoint) for each in fixpoints)
 
     def refuse(self, why: str) -> None:
         """Tell why the loop runs as written."""
@@ -292,10 +315,11 @@ class Frame:
         return self.most + max((x.nnz for x in self.now.values() if isinstance(x, Matrix)), default=0) < SMALL
 
     def arguments(self) -> dict[str, Any]:
-        """What the compiled function takes, by name."""
+        """The arguments of the compiled function, by name."""
         parameters = self.compiled.parameters
         lines = sum(told[0] in ROOMS for told in parameters) * (8 * (self.most + 1) // LINE + 1)
         self.block, self.used = host_pool.empty((lines * LINE,), np.uint8), 0
+        self.listings: dict[str, np.ndarray] = {}
         return {
             name: getattr(self, told[0].replace(" ", "_"))(*told[1:])
             for name, told in zip(self.compiled.names, parameters, strict=True)
@@ -437,13 +461,23 @@ class Frame:
         return np.zeros(64, dtype)
 
     def flags(self) -> np.ndarray:
-        return np.zeros(self.most, bool)
+        return self.scratch(np.dtype(bool), False)
 
     def words(self) -> np.ndarray:
         return np.zeros(-(-self.most // 64), np.uint64)
 
     def capacity(self) -> np.int64:
         return np.int64(self.most)
+
+    def order(self, name: str) -> np.ndarray:
+        room, x = self.room(self.now[name].size, self.index), self.now[name]
+        listing(np.ascontiguousarray(x), room, self.starts(name))
+        return room
+
+    def starts(self, name: str) -> np.ndarray:
+        if name not in self.listings:
+            self.listings[name] = np.zeros(VALUES + 1, np.int64)
+        return self.listings[name]
 
     def nnz(self, name: str) -> np.int64:
         return np.int64(self.now[name].nnz)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -64,13 +65,17 @@ class Plan:
     """Knowledge of a loop, from one attempt to translate it to the next.
 
     types: of every variable.  changed: variables whose vectors, as the loop finds them, are written in place.  mutable:
-    all whose vectors are written in place.
+    all whose vectors are written in place.  listed: dense ones with a list of the places where they are not a value,
+    and that value.  growing: those whose lists grow.  unlisted: those that are written as a whole.
     """
 
     def __init__(self) -> None:
         self.types: dict[str, Type] = {}
         self.changed: set[str] = set()
         self.mutable: set[str] = set()
+        self.listed: dict[str, str] = {}
+        self.growing: set[str] = set()
+        self.unlisted: set[str] = set()
 
 
 class Statements:
@@ -104,6 +109,8 @@ class Statements:
         self.depth = 0
         self.assumptions: list[tuple[dict[str, Any], str, Any]] = []
         self.told: list[str] = []
+        self.fresh: set[str] = set()
+        """Vectors whose lists of places have no others now, and lists that have been put in order."""
 
     # --- what `Translator` adds ---------------------------------------------------------------------------------------
 
@@ -157,6 +164,9 @@ class Statements:
         for name in self.inputs:
             if self.is_given(name):
                 self.emit(f"n_{name}, o_{name}_n = int64(0), int64(0)")
+        for name in self.plan.listed:
+            self.emit(f"w_{name}_n = int64(-1)")
+            self.look_again(name)
         return "\n".join([f"def program({', '.join(self.parameters)}):", *self.lines, *body, ""])
 
     def emit(self, line: str) -> None:
@@ -233,7 +243,7 @@ class Statements:
             handler = getattr(self, f"do_{type(node).__name__}", None)
             if handler is None:
                 raise Unfit(f"has the statement {ast.unparse(node).splitlines()[0]!r}")
-            handler(node)
+            handler(without_itself(node) if isinstance(node, ast.Assign) else node)
         except Unfit as error:
             if not hasattr(error, "line"):
                 error.line = node.lineno  # type: ignore[attr-defined]
@@ -354,7 +364,7 @@ class Statements:
         self.owned.add(name)
         self.copied.discard(name)
         if self.is_given(name):
-            if name in self.plan.changed:
+            if self.parts(name):
                 self.part_from(name)
             self.emit(f"n_{name} = int64(1)")
         if isinstance(value, Number):
@@ -371,6 +381,7 @@ class Statements:
             to = self.variable(name)
             self.emit(f"v_{name}_n, v_{name}_size = {value.count}, int64({value.size})")
             if value.indices != to.indices:
+                self.fresh.discard(to.indices)
                 self.moved(to, value)
         if not self.prefix and name in self.wanted and name not in self.inputs:
             self.emit(f"s_{name} = int64(1)")
@@ -378,6 +389,10 @@ class Statements:
     def is_given(self, name: str) -> bool:
         """True for a vector of the caller's whose name the loop may give another one."""
         return name in self.inputs and name in self.rebound and isinstance(self.inputs[name], Dense | Sparse)
+
+    def parts(self, name: str | None) -> bool:
+        """True for a vector of the caller's that the loop writes to and whose name it gives another one."""
+        return name in self.plan.changed and self.is_given(str(name))
 
     def part_from(self, name: str) -> None:
         """Emit a copy of a vector that the loop was given, and has written to, before its name stands for another."""
@@ -429,18 +444,20 @@ class Statements:
         return Sparse(type_.dtype, size, indices, values, count, type_.ordered)
 
     def do_If(self, node: ast.If) -> None:
-        test = self.truth(self.value(node.test))
+        test = self.truth(self.test(node.test))
         if test in ("True", "False"):
             self.statements(node.body if test == "True" else node.orelse)
             return
-        before, owned, copied = dict(self.bound), set(self.owned), set(self.copied)
+        before, owned, copied, fresh = dict(self.bound), set(self.owned), set(self.copied), set(self.fresh)
         with self.block(f"if {test}:"):
             self.statements(node.body)
+        self.fresh &= fresh
         then, self.bound = self.bound, dict(before)
         owned_then, self.owned = self.owned, owned
         if node.orelse:
             with self.block("else:"):
                 self.statements(node.orelse)
+        self.fresh &= fresh
         ends = [ends_here(branch) for branch in (node.body, node.orelse)]
         self.copied |= copied
         self.owned = self.owned if ends[0] else owned_then if ends[1] else self.owned & owned_then
@@ -461,7 +478,7 @@ class Statements:
         with self.looping(node.body, endless), self.block("while True:"):
             self.poll()
             if not endless:
-                self.emit(f"if not {self.truth(self.value(node.test))}:")
+                self.emit(f"if not {self.truth(self.test(node.test))}:")
                 self.emit("    break")
             self.statements(node.body)
 
@@ -503,7 +520,9 @@ class Statements:
         """The body of a loop: what it assigns may be another value in the next round, and unknown after it."""
         before, owned = dict(self.bound), set(self.owned)
         self.breaks.append([])
+        self.fresh.clear()
         yield
+        self.fresh.clear()
         self.owned = owned
         names = [self.named(name) for name in (*assigned_in(body), *more)]
         for name in names:
@@ -558,13 +577,14 @@ class Statements:
         """Room for a sparse vector: that of the variable which it is for, unless an operand is read from there."""
         name = None if into is None else self.named(into)
         type_ = None if name is None else self.plan.types.get(name)
-        parting = name is not None and name in self.plan.changed and self.is_given(name)
-        if type_ is not None and type_.kind == "sparse" and type_.dtype == dtype and not parting:
+        if type_ is not None and type_.kind == "sparse" and type_.dtype == dtype and not self.parts(name):
             to = self.variable(str(name))
             arrays = {getattr(x, "indices", "") for x in operands} | {getattr(x, "array", "") for x in operands}
             if to.indices not in arrays:
+                self.fresh.discard(to.indices)
                 return Sparse(dtype, size, to.indices, to.values, to.count, ordered)
         name = self.room("l", dtype)
+        self.fresh.discard(f"{name}_i")
         self.parameter(f"{name}_i", "indices", None)
         self.parameter(f"{name}_v", "values", None, dtype)
         return Sparse(dtype, size, f"{name}_i", f"{name}_v", f"{name}_n", ordered)
@@ -604,6 +624,7 @@ class Statements:
 
     def loop_over(self, to: Dense, value: Dense) -> None:
         """Emit to_i = value_i for every i."""
+        self.rewritten(to)
         with self.block(f"for i in range(uintp({value.size})):"):
             self.emit(f"{to.at('i')} = {cast(value.at('i'), value.dtype, to.dtype)}")
 
@@ -645,6 +666,81 @@ class Statements:
             raise Restart
         return value
 
+    def inside(self, at: Dense, size: str) -> None:
+        """Emit a test that indices are within a vector of that size, which those of a variable are within its size."""
+        test = f"{self.helper('inside', phases.inside)}({at.array}, {at.size}, {size})"
+        is_variable = self.in_turn and at.array.endswith("_i") and at.array.startswith(("v_", "p_"))
+        self.unless(f"{at.array[:-2]}_size <= {size} or {test}" if is_variable else test)
+
+    # A dense vector that is written at some places, and looked through for what is in it, has a list of such places.
+
+    def places(self, x: Dense, zero: str, wanted: bool = True) -> tuple[str, str, str, bool] | None:
+        """A list of places outside which a vector is zero: its name, where it begins and ends, whether it ascends.
+
+        wanted: it is worth having; else None if there is none yet.
+        """
+        plan = self.plan
+        for array, value, own in sorted({*x.within, (x.array, zero, zero)}) if self.in_turn else ():
+            name = array[2:-2]
+            if own != zero or name not in self.inputs or (array.startswith("v_") and name not in plan.mutable):
+                continue
+            if value.startswith("= ") and array.startswith("p_"):
+                order, starts = (self.parameter(f"{part}_{name}", part, name) for part in ("order", "starts"))
+                at = self.new("k_")
+                self.emit(f"{at} = uintp({value[2:]}) & uintp({starts}.size - 2)")
+                return order, f"{starts}[{at}]", f"{starts}[{at} + uintp(1)]", True
+            if not array.startswith("v_") or name in plan.unlisted or not (wanted or name in plan.listed):
+                continue
+            if name not in plan.listed:
+                plan.listed[name] = value
+                raise Restart
+            if plan.listed[name] == value:
+                if name not in self.fresh:
+                    self.look_again(name)
+                return f"w_{name}_i", "0", f"w_{name}_n", name not in plan.growing
+        return None
+
+    def look_again(self, name: str) -> None:
+        """Emit that places go from a list where the vector is zero again."""
+        listed = self.parameter(f"w_{name}_i", "indices", None), self.parameter(f"w_{name}_f", "flags")
+        x, look = self.variable(name), self.helper("look", phases.look)
+        counts = f"w_{name}_n, {name not in self.plan.growing}"
+        self.emit(f"w_{name}_n = {look}({x.array}, {x.size}, {self.plan.listed[name]}, {', '.join(listed)}, {counts})")
+        self.fresh.add(name)
+
+    def enlisted(self, x: Dense, i: str, value: str = "") -> None:
+        """Emit that a place of a vector is in its list, after a value is written there."""
+        name = x.array[2:-2]
+        if x.array.startswith("v_") and name in self.plan.listed and self.plan.listed[name] != value:
+            if name not in self.plan.growing:
+                self.plan.growing.add(name)
+                raise Restart
+            self.fresh.discard(name)
+            with self.block(f"if not w_{name}_f[{i}]:"):
+                self.emit(f"w_{name}_f[{i}], w_{name}_i[uintp(w_{name}_n)] = True, {i}")
+                self.emit(f"w_{name}_n += 1")
+
+    def rewritten(self, x: Dense) -> None:
+        """Tell that a vector is written as a whole: then it has no list."""
+        name = x.array[2:-2]
+        if x.array.startswith("v_") and name not in self.plan.unlisted:
+            self.plan.unlisted.add(name)
+            if self.plan.listed.pop(name, None) is not None:
+                raise Restart
+
+    @contextmanager
+    def over(self, x: Dense, zero: str | None, wanted: bool = True) -> Any:
+        """Emit a loop over a vector's elements, or over places outside which it is zero."""
+        found = None if zero is None else self.places(x, zero, wanted)
+        if found is None:
+            with self.block(f"for i in range(uintp({x.size})):"):
+                yield True
+            return
+        places, first, end, ascends = found
+        with self.block(f"for q in range(uintp({first}), uintp({end})):"):
+            self.emit(f"i = uintp({places}[q])")
+            yield ascends
+
     def same_size(self, *sizes: str) -> None:
         """Emit a test that sizes are equal, unless they are one."""
         first, *others = dict.fromkeys(sizes)
@@ -655,8 +751,10 @@ class Statements:
         """The list with ascending indices, which it is put into."""
         if v.ordered:
             return v
-        seen, room = self.parameter("words", "words"), self.scratch(v.dtype, None)
-        self.emit(f"{self.helper('ordered', phases.ordered)}({v.indices}, {v.values}, {v.count}, {seen}, {room})")
+        if v.indices not in self.fresh:
+            seen, room = self.parameter("words", "words"), self.scratch(v.dtype, None)
+            self.emit(f"{self.helper('ordered', phases.ordered)}({v.indices}, {v.values}, {v.count}, {seen}, {room})")
+            self.fresh.add(v.indices)
         return Sparse(v.dtype, v.size, v.indices, v.values, v.count, True)
 
     def scratch(self, dtype: np.dtype, fill: Any) -> str:
@@ -735,7 +833,7 @@ class Statements:
             self.prefix, self.scope, self.bound = saved
 
     def of_IfExp(self, node: ast.IfExp) -> Any:
-        test = self.truth(self.value(node.test))
+        test = self.truth(self.test(node.test))
         x, y = self.value(node.body), self.value(node.orelse)
         if test in ("True", "False"):
             return x if test == "True" else y
@@ -743,17 +841,26 @@ class Statements:
             raise Unfit(f"has {ast.unparse(node)!r}, which is not always of one type")
         return Number(x.dtype, f"({x.code} if {test} else {y.code})", x.weak)
 
-    def of_BoolOp(self, node: ast.BoolOp) -> Any:
-        """The later parts are computed where they decide."""
+    def test(self, node: ast.expr) -> Any:
+        """Translate a condition, of which only the truth matters."""
+        return self.of_BoolOp(node, self.test) if isinstance(node, ast.BoolOp) else self.value(node)
+
+    def of_BoolOp(self, node: ast.BoolOp, look: Callable[[ast.expr], Any] | None = None) -> Any:
+        """The later parts are computed where they decide.  look: translates the parts of a condition."""
+
+        def value(part: ast.expr) -> Any:
+            return self.value(part) if look is None else Number(BOOL, self.truth(look(part)), True)
+
         first, *rest = node.values
-        x, sign = self.value(first), "" if isinstance(node.op, ast.And) else "not "
+        x, sign = value(first), "" if isinstance(node.op, ast.And) else "not "
         for part in rest:
             if not isinstance(x, Number) or x.dtype != BOOL:
                 raise Unfit(f"has {ast.unparse(node)!r} of what are no Booleans")
-            before, lines = len(self.lines), self.lines
+            before, lines, fresh = len(self.lines), self.lines, set(self.fresh)
             self.indent += 1
-            y = self.value(part)
+            y = value(part)
             self.indent -= 1
+            self.fresh &= fresh
             if not isinstance(y, Number) or y.dtype != BOOL:
                 raise Unfit(f"has {ast.unparse(node)!r} of what are no Booleans")
             if len(lines) == before:
@@ -816,7 +923,10 @@ class Statements:
             sign = BITWISE[type(op)]
             if dtype == BOOL:
                 words = {"&": "({0} and {1})", "|": "({0} or {1})", "^": "({0} != {1})"}
-                return self.elementwise(words[sign], BOOL, x, y, weak=weak)
+                found = self.elementwise(words[sign], BOOL, x, y, weak=weak)
+                if sign == "&" and isinstance(found, Dense):
+                    found = replace(found, within=within_flags(x) | within_flags(y))
+                return found
             text = f"{dtype}({{0}} {sign} {{1}})"
         elif isinstance(op, ast.Div):
             dtype = dtype if dtype.kind == "f" else FLOAT64
@@ -885,7 +995,14 @@ class Statements:
         dtype, weak = promoted(x, y)
         if dtype.kind == "f":
             x, y = self.converted(x, dtype), self.converted(y, dtype)
-        return self.elementwise(f"({{0}} {sign} {{1}})", BOOL, x, y, weak=weak)
+        found = self.elementwise(f"({{0}} {sign} {{1}})", BOOL, x, y, weak=weak)
+        if not (isinstance(x, Dense) and isinstance(y, Number) and x.array and x.dtype.kind in "if"):
+            return found
+        if sign == "==" and x.dtype.kind == y.dtype.kind == "i":
+            return replace(found, within=frozenset([(x.array, f"= {y.code}", "False")]))
+        if sign in ("!=", "<", ">") and y.constant in (0, np.inf, -np.inf) and (y.constant == 0 or dtype.kind == "f"):
+            return replace(found, within=frozenset([(x.array, literal(x.dtype.type(y.constant)), "False")]))
+        return found
 
     def elementwise(self, text: str, dtype: np.dtype, *operands: Any, weak: bool = False) -> Any:
         """A function of numbers and dense vectors, element by element: nothing is computed yet.
@@ -1035,11 +1152,32 @@ class Statements:
         return Constant(None) if last.value is None else self.value(last.value)
 
 
+def within_flags(x: Any) -> frozenset[tuple[str, str, str]]:
+    """Where a Boolean vector is not False."""
+    own = {(x.array, "False", "False")} if isinstance(x, Dense) and x.array else set()
+    return frozenset(own | getattr(x, "within", frozenset()))
+
+
 def filled(text: str, operands: list[str]) -> str:
     """The text with its operands, in which {i} stays."""
     for k, operand in enumerate(operands):
         text = text.replace(f"{{{k}}}", operand)
     return text
+
+
+def without_itself(node: ast.Assign) -> ast.Assign:
+    """An assignment without what it assigns to its own name."""
+    if len(node.targets) > 1:
+        return node
+    [target], value = node.targets, node.value
+    if isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id:
+        return ast.copy_location(ast.Assign([], value), node)
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = zip(target.elts, value.elts, strict=True)
+        kept = [(x, y) for x, y in pairs if not (isinstance(x, ast.Name) and isinstance(y, ast.Name) and x.id == y.id)]
+        left: list[ast.expr] = [ast.Tuple([x for x, _ in kept], ast.Store())] if kept else []
+        return ast.copy_location(ast.Assign(left, ast.Tuple([y for _, y in kept], ast.Load())), node)
+    return node
 
 
 def ends_here(body: list[ast.stmt]) -> bool:

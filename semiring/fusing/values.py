@@ -59,7 +59,8 @@ class Dense:
     """A dense vector.  size: an expression.  element: text with {i} for the index.
 
     reads: the arrays that it reads at {i} alone.  gathers: those that it reads elsewhere.  array: the array that it is,
-    if it is one.
+    if it is one.  within: (array, x, zero) where it is zero as far as the array is x; (array, "= x", zero) where it is
+    zero as far as the array is not x.
     """
 
     dtype: np.dtype
@@ -68,6 +69,7 @@ class Dense:
     reads: frozenset[str] = frozenset()
     gathers: frozenset[str] = frozenset()
     array: str = ""
+    within: frozenset[tuple[str, str, str]] = frozenset()
 
     @property
     def type(self) -> Type:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import platform
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -138,6 +139,11 @@ class Written:
         if isinstance(self.accum, BinaryOp) and (self.accum.boolean or self.accum.partial):
             raise Unfit("accumulates by a comparison or by an operator that has no result for some operands")
 
+    @property
+    def plain(self) -> bool:
+        """True if the result is what the verb gives."""
+        return self.mask is None and self.out is None
+
     def flags(self, size: str) -> tuple[str, str]:
         """Finds an array of Booleans, and the value in it of places that may be written; ("", "") where all may."""
         if self.mask is None:
@@ -184,7 +190,7 @@ class Written:
         if isinstance(out, Dense):
             return self.into_dense(result, zero)
         if isinstance(result, Dense):
-            result = sparse_from(t, result, f"{{0}} != {literal(zero)}", None)
+            result = sparse_from(t, result, f"{{0}} != {literal(zero)}", None, zero=literal(zero))
         return self.into_sparse(result, zero)
 
     def of_sparse(self, v: Sparse, into: Any) -> Sparse:
@@ -207,6 +213,8 @@ class Written:
         """A result that is written into a dense vector."""
         t, out = self.t, self.out
         test = self.test(out.size, "i")
+        if isinstance(result, Dense) or self.accum is None or (self.replace and self.mask is not None):
+            t.rewritten(out)
         if isinstance(result, Dense):
             if out.array in result.gathers:
                 result = t.kept(result)
@@ -231,6 +239,7 @@ class Written:
                 if self.accum is not None:
                     new = self.union(out.at("i"), new, out.dtype, zero)
                 t.emit(f"{out.at('i')} = {new}")
+                t.enlisted(out, "i")
         self.unmark()
         return out
 
@@ -269,6 +278,7 @@ class Written:
             raise Unfit("writes into a sparse vector that has no name")
         t.declare(name, z.type)
         if z.indices != out.indices:
+            t.fresh.discard(out.indices)
             with t.block(f"for q in range(uintp({z.count})):"):
                 t.emit(f"{out.indices}[q], {out.values}[q] = {z.indices}[q], {z.values}[q]")
         t.emit(f"{out.count} = {z.count}")
@@ -287,20 +297,22 @@ def filtered(t: Statements, v: Sparse, test: str, into: Any, *operands: Any) -> 
     return to
 
 
-def sparse_from(t: Statements, x: Dense, test: str, into: Any, values: str = "{0}", dtype: Any = None) -> Sparse:
-    """The entries of a dense vector for which a test of the element, {0}, holds."""
+def sparse_from(
+    t: Statements, x: Dense, test: str, into: Any, values: str = "{0}", dtype: Any = None, zero: str | None = None
+) -> Sparse:
+    """The entries of a dense vector for which a test of the element, {0}, holds, which it does not for zero."""
     to = t.new_list(
         dtype or x.dtype, x.size, t.in_turn, into, x, *(Dense(x.dtype, "", "", array=a) for a in x.reads | x.gathers)
     )
     end, element = t.new("e"), t.new("x")
     t.emit(f"{end} = 0")
-    with t.block(f"for i in range(uintp({x.size})):"):
+    with t.over(x, zero) as ascends:
         t.emit(f"{element} = {x.at('i')}")
         with t.block(f"if {test.replace('{0}', element)}:"):
             t.emit(f"{to.indices}[uintp({end})], {to.values}[uintp({end})] = i, {values.replace('{0}', element)}")
             t.emit(f"{end} += 1")
     t.emit(f"{to.count} = {end}")
-    return to
+    return replace(to, ordered=to.ordered and ascends)
 
 
 def combined(t: Statements, op: Monoid | BinaryOp, dtype: np.dtype) -> str:
@@ -323,13 +335,15 @@ def union(t: Statements, op: Any, dtype: np.dtype, zero: Any, x: str, y: str) ->
     return f"({y} if {x} == {literal(zero)} else ({x} if {y} == {literal(zero)} else {both}))"
 
 
-def united(t: Statements, u: Sparse, v: Sparse, op: Any, zero: Any, drops: bool) -> Sparse:
-    """The union of two lists, in a list of its own."""
+def united(t: Statements, u: Sparse, v: Sparse, op: Any, zero: Any, drops: bool, into: str | None = None) -> Sparse:
+    """The union of two lists, in a list of its own, or in the first one if it is that of the variable it is for."""
     t.same_size(u.size, v.size)
     combined(t, op, u.dtype)
     plain = op.on(u.dtype) if isinstance(op, Monoid) else op
     unite = t.phase("unite", phases.uniting, plain, u.dtype, zero, drops, keeps(op, u.dtype, zero))
-    to = t.new_list(u.dtype, u.size, False)
+    in_place = t.in_turn and u.indices == f"v_{t.prefix}{into}_i" != v.indices and not t.parts(t.named(str(into)))
+    to = replace(u, ordered=False) if in_place else t.new_list(u.dtype, u.size, False)
+    t.fresh.discard(to.indices)
     place = t.scratch(np.dtype(np.int64), -1)
     t.emit(f"{to.count} = {unite}({u.list}, {v.list}, {place}, ({to.indices}, {to.values}))")
     return to
@@ -516,9 +530,9 @@ def _ewise_add(t: Statements, u: Any, v: Any, op: Any, *, into: Any = None, **ru
     fill = dtype.type(0) if zero is None else zero
     t.same_size(u.size, v.size)
     if isinstance(u, Sparse) and isinstance(v, Sparse):
-        return write.written(
-            united(t, u, v, combiner, zero, True) if zero is not None else refuse_operator(), fill, into
-        )
+        if zero is None:
+            raise Unfit("adds sparse vectors by an operator, which does not say what is absent")
+        return write.written(united(t, u, v, combiner, zero, True, into if write.plain else None), fill, into)
     if isinstance(u, Dense) and isinstance(v, Dense):
         x, y = u.element, v.element
         both = union(t, combiner, dtype, zero, x, y)
@@ -533,11 +547,8 @@ def _ewise_add(t: Statements, u: Any, v: Any, op: Any, *, into: Any = None, **ru
         parts = [w.at("i"), f"{sparse.values}[q]"]
         x, y = parts if dense is u else parts[::-1]
         t.emit(f"{w.at('i')} = {union(t, combiner, dtype, zero, x, y)}")
+        t.enlisted(w, "i")
     return w if in_place else write.written(w, fill, into)
-
-
-def refuse_operator() -> Any:
-    raise Unfit("adds sparse vectors by an operator, which does not say what is absent")
 
 
 def operands(t: Statements, u: Any, v: Any, op: Any, part: Any) -> tuple[Any, Any, np.dtype, Any, Any]:
@@ -676,8 +687,9 @@ def _select(
     if isinstance(u, Sparse):
         kept = filtered(t, u, test.replace("{i}", "q"), into if write.out is None else None)
         return write.written(kept, zero, into)
-    text = f"({u.element} if {test} else {literal(zero)})"
-    return write.written(Dense(u.dtype, u.size, text, u.reads, u.gathers | arrays), zero, into)
+    absent = literal(zero)
+    text, within = f"({u.element} if {test} else {absent})", frozenset([(u.array, absent, absent)])
+    return write.written(Dense(u.dtype, u.size, text, u.reads, u.gathers | arrays, within=within), zero, into)
 
 
 def elements_of(u: Dense | Sparse) -> Dense:
@@ -721,16 +733,16 @@ def _reduce(t: Statements, u: Any, monoid: Any, *, into: Any = None) -> Number:
     x = Dense(u.dtype, u.count, f"{u.values}[{{i}}]") if isinstance(u, Sparse) else u
     if m.name == "any" or not (m.idempotent or (m.name == "plus" and u.dtype.kind == "i")):
         raise Unfit(f"reduces {u.dtype} by {m.name}, in the order of the verb as written")
-    name = t.new("k_")
+    name, zero = t.new("k_"), literal(m.zero(u.dtype))
     if m.name == "plus":
         t.emit(f"{name} = int64(0)")
-        with t.block(f"for i in range(uintp({x.size})):"):
+        with t.over(x, zero):
             t.emit(f"w = int64({x.at('i')})")
             t.unless(f"-{FAR} < {name} < {FAR} and -{FAR} < w < {FAR}")
             t.emit(f"{name} += w")
         return Number(u.dtype, name if u.dtype == INT64 else f"int32(min(max({name}, -2147483648), 2147483647))")
     t.emit(f"{name} = {literal(m.zero(u.dtype))}")
-    with t.block(f"for i in range(uintp({x.size})):"):
+    with t.over(x, zero):
         t.emit(f"{name} = {combined(t, m, u.dtype)}({name}, {x.at('i')})")
     return Number(u.dtype, name)
 
