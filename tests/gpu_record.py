@@ -23,6 +23,8 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RECORD = Path("tests/gpu_record.json")
+FUSING = "cuda_algebra", "cuda_expressions", "cuda_program", "device", "launch"
+"""The modules of programs that make CUDA text, or launch it."""
 HANGS = 150
 """Seconds after which a test fails, where there is pytest-timeout."""
 
@@ -50,7 +52,8 @@ def sources(root: Path = ROOT) -> dict[str, str]:
     folders = ("semiring/cuda", "algorithms/fused/cuda", "algorithms/elimination/cuda")
     written = (path for folder in folders for ending in ("cu", "py") for path in root.glob(f"{folder}/*.{ending}"))
     texts = (root / f"semiring/algebra/{name}.py" for name in ("codegen", "ops", "translation"))
-    paths = [*written, *texts]
+    programs = (root / f"semiring/fusing/{name}.py" for name in FUSING)
+    paths = [*written, *texts, *programs]
     return dict(sorted((path.relative_to(root).as_posix(), sha256(code(path)).hexdigest()) for path in paths))
 
 

@@ -11,14 +11,18 @@ from typing import Any
 from algorithms.equations.bellman_ford import bellman_ford
 from algorithms.equations.bfs import bfs
 from algorithms.equations.delta_stepping import delta_stepping
+from algorithms.equations.scc import scc
 from algorithms.shared.parents import gains_by_length
 from algorithms.shared.single_source import Exact, Until, order_matters
 from algorithms.shared.traversal import Direction
 from formats import Matrix
-from formats.arrays import Array, differs, namespace
-from formats.storage.orientation import compressed
-from semiring import OPERATORS, Law, MinPlus, Semiring
+from formats.arrays import Array, all_of, differs, namespace
+from formats.storage.orientation import compressed, is_symmetric
+from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring
 from semiring.verbs.registry import Declined
+
+EXTREMES = {MONOIDS["min"]: "minimum", MONOIDS["max"]: "maximum"}
+"""The functions of NumPy and CuPy that are ⊕."""
 
 
 def relaxed(A: Matrix, d: Array, frontier: Array, s: Semiring, limit: Any) -> Array | None:
@@ -34,6 +38,9 @@ def relaxed(A: Matrix, d: Array, frontier: Array, s: Semiring, limit: Any) -> Ar
     ):
         return None
     whole = not (A.in_parts or A.streams)
+    if whole and s.mul == OPERATORS["first"] and s.add in EXTREMES and is_symmetric(A, pattern=True):
+        if all_of(differs(compressed(A, 0).values, s.zero(A.dtype))):
+            return within(best_of_components(A, d, s), d, s, limit)
     if frontier.size == 1 and Law.UNIT in s.laws and is_unit(d, int(frontier[0]), s):
         find = delta_stepping if s == MinPlus else bellman_ford
         until = Until(s, None if limit == s.zero(d.dtype) else limit)
@@ -45,6 +52,14 @@ def relaxed(A: Matrix, d: Array, frontier: Array, s: Semiring, limit: Any) -> Ar
     else:
         return None
     return None if isinstance(found, Declined) else within(found, d, s, limit)
+
+
+def best_of_components(A: Matrix, d: Array, s: Semiring) -> Array:
+    """The best of the distances in each vertex's component, as all of it leads to all of it by edges both ways."""
+    xp, component = namespace(d), scc(A, weak=True)
+    best = xp.full(d.shape, s.zero(d.dtype), d.dtype)
+    getattr(xp, EXTREMES[s.add]).at(best, component, d)
+    return best.take(component)
 
 
 def within(found: Array, d: Array, s: Semiring, limit: Any) -> Array:
