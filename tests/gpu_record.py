@@ -52,7 +52,7 @@ def sources(root: Path = ROOT) -> dict[str, str]:
     folders = ("semiring/cuda", "algorithms/fused/cuda", "algorithms/elimination/cuda")
     written = (path for folder in folders for ending in ("cu", "py") for path in root.glob(f"{folder}/*.{ending}"))
     texts = (root / f"semiring/algebra/{name}.py" for name in ("codegen", "ops", "translation"))
-    programs = (root / f"semiring/fusing/{name}.py" for name in FUSING)
+    programs = (path for name in FUSING for path in root.glob(f"semiring/fusing/{name}.py"))
     paths = [*written, *texts, *programs]
     return dict(sorted((path.relative_to(root).as_posix(), sha256(code(path)).hexdigest()) for path in paths))
 

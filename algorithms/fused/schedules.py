@@ -21,6 +21,8 @@ from formats.storage.orientation import compressed, is_symmetric
 from semiring import MONOIDS, OPERATORS, Law, MinPlus, Semiring
 from semiring.verbs.registry import Declined
 
+FROM_DISTANCES = {"cpu": "algorithms.fused.cpu.schedules", "cuda": "algorithms.fused.cuda.paths"}
+"""The modules that relax from any distances on."""
 EXTREMES = {MONOIDS["min"]: "minimum", MONOIDS["max"]: "maximum"}
 """The functions of NumPy and CuPy that are ⊕."""
 
@@ -47,8 +49,9 @@ def relaxed(A: Matrix, d: Array, frontier: Array, s: Semiring, limit: Any) -> Ar
         found = find.run(compressed(A, 0) if whole else A, int(frontier[0]), s, until)
         found = found.d if isinstance(found, Exact) else found
     elif whole:
-        module = import_module(f"algorithms.fused.{A.place.backend}.schedules")
-        found = module.from_distances(compressed(A, 0), d.copy(), frontier, s, limit)
+        found = import_module(FROM_DISTANCES[A.place.backend]).from_distances(
+            compressed(A, 0), d.copy(), frontier, s, limit
+        )
     else:
         return None
     return None if isinstance(found, Declined) else within(found, d, s, limit)

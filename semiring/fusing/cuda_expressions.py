@@ -37,7 +37,7 @@ class Expressions:
         self.locals: dict[str, np.dtype] = {}
 
     def made_of(self, function: ast.expr) -> tuple[Any, ...]:
-        """What a function's name stands for: its maker, and the maker's arguments."""
+        """Finds the maker of what a function's name stands for, and the maker's arguments."""
         return self.made.get(getattr(function, "id", ""), (None,))
 
     def plain(self, node: ast.expr) -> str:

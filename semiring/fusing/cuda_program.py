@@ -25,11 +25,11 @@ from .values import BOOL, FLOAT64, INT64, Unfit
 from .verbs import FAR
 
 LOCAL = {"i", "w"}
-"""Names that each element has for itself, beside those of `x1`, `x2` …"""
+"""Names that each element has for itself, beside those that begin with x."""
 POINTERS = {"array", "indices", "values", "given", "given indices", "given values", "scratch", "found", "degrees"}
-"""What is passed as an array, by the words of the translator."""
+"""Parameters that are arrays, by the words of the translator."""
 MADE_HERE = {"gate", "exact", "levels", "sums"}
-"""What is passed to loops on the CPU alone."""
+"""Parameters of loops on the CPU alone."""
 RESULTS = {"integers", "floats", "exact"}
 """Arrays whose elements are written once, and not read; and a number that the kernel has for an array."""
 PRODUCTS = phases.pushing, phases.summing, phases.uniting

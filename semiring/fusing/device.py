@@ -22,7 +22,7 @@ class DeviceTranslator(Translator):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.made: dict[str, tuple[Any, ...]] = {}
-        """What each name of a phase or function in the text stands for: its maker, and the maker's arguments."""
+        """The maker of the phase or function that a name in the text stands for, and the maker's arguments."""
         self.alone = False
         """True while the value of a statement has one name alone."""
 

@@ -132,4 +132,4 @@ def address_of(x: Any) -> int:
 
 
 ON_GPU = Backend(DeviceTranslator, DeviceCompiled, DeviceFrame)
-"""What compiles loops for a GPU."""
+"""The backend of loops on a GPU."""

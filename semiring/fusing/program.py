@@ -140,7 +140,7 @@ class Liveness:
     def __init__(self, whole: ast.FunctionDef, loop: ast.AST) -> None:
         self.loop, self.found, self.met = loop, set[str](), False
         self.ends: list[tuple[set[str], set[str]]] = []
-        """What is read after each loop around, and at the beginning of its next round."""
+        """The names that are read after each loop around, and at the beginning of its next round."""
         kinds = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
         within = [node for node in ast.walk(whole) if isinstance(node, kinds) and node is not whole]
         declared = [node.names for node in ast.walk(whole) if isinstance(node, ast.Global | ast.Nonlocal)]

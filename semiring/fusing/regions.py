@@ -10,6 +10,7 @@ import ast
 import builtins
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from time import perf_counter
 from types import FunctionType
 from typing import Any
@@ -53,6 +54,8 @@ SECONDS_PER_THING = 5e-9
 """Seconds of a round for each vertex and entry of its matrices, from which on a fixpoint in it has found much to do."""
 MAX_REFUSED = 3
 """Rounds of a loop in one call after which it is not tried again."""
+ON_GPU = "semiring.fusing.launch"
+"""The module of loops on a GPU, which is imported when the first of them runs."""
 SCALARS = {dtype.name: dtype.type for dtype in DTYPES}
 
 
@@ -247,9 +250,7 @@ def backend_of(place: Place) -> Backend:
     """Returns what compiles loops whose vectors and matrices are in a place."""
     if place.on_host:
         return Backend(Translator, Compiled, Frame)
-    from .launch import ON_GPU
-
-    return ON_GPU
+    return import_module(ON_GPU).ON_GPU
 
 
 def place_of_all(values: dict[str, Any]) -> Place:

@@ -382,6 +382,17 @@ def fixpoint(A: CSR, s: Semiring, how: Schedule, **start: Any) -> tuple[Array, d
     return run.d, run.known()
 
 
+def from_distances(A: CSR, d: Array, frontier: Array, s: Semiring, limit: Any) -> Array | Declined:
+    """Relax in place until nothing improves; every vertex that has a distance is active at first."""
+    if why := kernels.too_large(A):
+        return why
+    how = buckets(A) if s == MinPlus else Schedule("frontier", None, deep(A), deepens=narrow(A))
+    run = Run(A, s, how, start=d, best=reduce(d[frontier], s.add), limit=limit)
+    run.go_on(STEPS_PER_VERTEX * A.nrows + MIN_STEPS)
+    run.known()
+    return d if run.done else Declined(f"after {run.steps} steps something still changed")
+
+
 def mark_unreached(level: Array, index: Index, kind: str = "deep") -> None:
     """Writes -1 where a fixpoint of HOPS has found no way, by the kernels of an index type and a kind."""
     k = kernels.path(kind, MinPlus, level.dtype, index)
