@@ -410,6 +410,34 @@ __device__ __forceinline__ long long in_order(Grid& g, long long n, const Count&
     return (long long)fold_lanes<LANES>(all, add);
 }
 
+// put(i, place) for those of i = 0 … n - 1 that keep(i) says, at places in no order; returns their number. A block takes
+// places for its threads together.
+template <class Keep, class Put>
+__device__ __forceinline__ long long list_where(Grid& g, long long n, const Keep& keep, const Put& put) {
+    __shared__ unsigned long long of_warp[32];
+    unsigned long long* const listed = g.counter();
+    const int warp = threadIdx.x / LANES, warps = blockDim.x / LANES;
+    for (long long tile = g.block() * (long long)blockDim.x; tile < n; tile += g.threads()) {
+        const long long i = tile + threadIdx.x;
+        const bool kept = i < n && keep(i);
+        if (!__syncthreads_or(kept)) continue;
+        const unsigned int all = __ballot_sync(WARP, kept);
+        if (lane_number() == 0) of_warp[warp] = __popc(all);
+        __syncthreads();
+        if (warp == 0) {
+            const unsigned long long own = lane_number() < warps ? of_warp[lane_number()] : 0, upto = sum_up_to_lane(own);
+            unsigned long long base = 0;
+            if (lane_number() == LANES - 1) base = atomicAdd(listed, upto);
+            base = from_lane(base, LANES - 1);
+            if (lane_number() < warps) of_warp[lane_number()] = base + upto - own;
+        }
+        __syncthreads();
+        if (kept) put(i, of_warp[warp] + __popc(all & lanes_below()));
+    }
+    g.barrier();
+    return (long long)now(listed);
+}
+
 // Put a list in the order of its indices.  words: a bitmap of zeros, as it is left again.  room: for values.
 template <class I, class T>
 __device__ __forceinline__ void ordered(Grid& g, I* indices, T* values, long long count, unsigned int* words, T* room) {

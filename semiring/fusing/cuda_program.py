@@ -69,6 +69,8 @@ class KernelText(Expressions):
         self.leaves: list[list[tuple[set[str], set[str]]]] = []
         self.handovers: list[tuple[list[str], list[str]]] = []
         """Numbers, and places of vectors, that loops change and hand over."""
+        self.place = ""
+        """The number that says where the next element is written, while it is asked for which elements that is."""
         self.statements(program.body)
 
     def take_parameter(self, name: str, told: tuple[Any, ...]) -> None:
@@ -360,19 +362,22 @@ class KernelText(Expressions):
         self.touch(read, written)
         stop = self.value(bound)[0]
         self.own, self.locals = {name: name}, {name: UNSIGNED}
-        if any(each.startswith("k") for each in listed):
-            self.taken(node, stop, *listed)
-            return
+        if listed:
+            self.listing(node, name, stop, *listed)
+        else:
+            self.sharing(node, name, stop, folded)
+        self.own, self.locals = {}, {}
+
+    def sharing(self, node: ast.For, name: str, stop: str, folded: list[str]) -> None:
+        """Emit a loop that writes each element to a place of its own, or folds them to numbers."""
         self.emit("{")
         self.indent += 1
-        for each in listed:
-            self.emit(f"unsigned long long* const counter_{each} = g.counter();")
         for each in folded:
             self.emit(f"{C_TYPES[self.scalars[each].name]} own_{each} = {each};")
             self.own[each] = f"own_{each}"
         self.emit(f"for (unsigned long long {name} = g.thread(); {name} < {stop}; {name} += g.threads()) {{")
         self.indent += 1
-        self.of_element(node.body, set(listed))
+        self.of_element(node.body)
         self.indent -= 1
         self.emit("}")
         for each in folded:
@@ -381,25 +386,34 @@ class KernelText(Expressions):
             if "stopping_sum" in combining:
                 self.emit(f"if (size_of({each}) >= {FAR}LL) g.fail();")
             self.settled()
-        for each in listed:
-            self.barrier()
-            self.emit(f"{each} = (long long)now(counter_{each});")
         self.indent -= 1
         self.emit("}")
-        self.own, self.locals = {}, {}
 
-    def taken(self, node: ast.For, stop: str, place: str) -> None:
-        """Emit a loop that takes elements of a vector for another one, in their order."""
-        match node.body:
-            case [ast.If(test=test, body=[ast.Assign() as write, ast.AugAssign()], orelse=[])]:
-                counted = f"[&](unsigned long long i) {{ return {self.value(test)[0]} ? 1ull : 0ull; }}"
-                self.own[place], self.locals[place] = f"at_{place}", UNSIGNED
-                written = f"{self.target(write.targets[0])} = {self.value(write.value)[0]};"
-                put = f"[&](unsigned long long i, unsigned long long at_{place}) {{ {written} }}"
-                self.emit(f"{place} = in_order(g, {stop}, {counted}, {put});")
-                self.own, self.locals = {}, {}
-                return
-        raise Unfit("has a loop over elements that cannot be shared")
+    def listing(self, node: ast.For, name: str, stop: str, place: str, *others: str) -> None:
+        """Emit a loop that writes some elements one behind the other: to a list, or in their order to a dense vector.
+
+        Its body is written twice: once to say which elements, and once to write them.
+        """
+        if others:
+            raise Unfit("has a loop over elements that cannot be shared")
+        self.emit(f"{place} = {'in_order' if place.startswith('k') else 'list_where'}(g, {stop},")
+        self.indent += 1
+        for self.place, head, end in (
+            (place, f"[&](unsigned long long {name}) -> bool {{", ["    return false;", "},"]),
+            ("", f"[&](unsigned long long {name}, unsigned long long at_{place}) {{", ["});"]),
+        ):
+            self.own, self.locals = {name: name}, {name: UNSIGNED, place: UNSIGNED}
+            if not self.place:
+                self.own[place] = f"at_{place}"
+            self.emit(head)
+            self.indent += 1
+            self.of_element(node.body)
+            self.indent -= 1
+            for line in end:
+                self.emit(line)
+        self.indent -= 1
+        if not place.startswith("k"):
+            self.settled()
 
     def combining(self, loop: ast.For, name: str) -> str:
         """The text of a function that folds what two threads have for a number."""
@@ -426,7 +440,7 @@ class KernelText(Expressions):
                 return f"{head} {{ return {code}; }}"
         raise Unfit("has a loop over elements that cannot be shared")
 
-    def of_element(self, nodes: list[ast.stmt], listed: set[str]) -> None:
+    def of_element(self, nodes: list[ast.stmt]) -> None:
         """Emit the statements for one element."""
         for node in nodes:
             match node:
@@ -444,22 +458,22 @@ class KernelText(Expressions):
                             self.emit("} else {")
                         saved, self.own = self.own, dict(self.own)
                         self.indent += 1
-                        self.of_element(branch, listed)
+                        self.of_element(branch)
                         self.indent -= 1
                         self.own = saved
                     self.emit("}")
-                case ast.AugAssign(target=ast.Name(id=name)) if name in listed:
+                case ast.AugAssign(target=ast.Name(id=name)) if name not in self.own or self.own[name] == f"at_{name}":
                     pass
+                case ast.Assign(targets=[target]) if self.place and mentions(target, self.place):
+                    self.emit("return true;")
                 case ast.AugAssign(target=ast.Name(id=name), value=value):
                     own = self.own[name]
                     self.emit(f"{own} = plus({own}, {self.cast(value, self.scalars[name])});")
                 case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                    self.placed(node, listed)
                     codes = [self.value(value) for value in values]
                     for to, (code, _) in zip(targets, codes, strict=True):
                         self.emit(f"{self.target(to)} = {code};")
                 case ast.Assign(targets=[target], value=value):
-                    self.placed(node, listed)
                     code, dtype = self.value(value)
                     if isinstance(target, ast.Name) and target.id not in self.own:
                         self.own[target.id], self.locals[target.id] = target.id, dtype
@@ -468,13 +482,6 @@ class KernelText(Expressions):
                         self.emit(f"{self.target(target)} = {code};")
                 case _:
                     raise Unfit(f"has a loop over elements that cannot be shared: {ast.unparse(node)!r}")
-
-    def placed(self, node: ast.stmt, listed: set[str]) -> None:
-        """Emit a place in the list that a statement writes to, if it does."""
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and each.id in listed and each.id not in self.own:
-                self.own[each.id], self.locals[each.id] = f"at_{each.id}", UNSIGNED
-                self.emit(f"const unsigned long long at_{each.id} = place_in(counter_{each.id});")
 
     def target(self, node: ast.expr) -> str:
         """The text of what is written to."""
@@ -533,4 +540,9 @@ def is_over_elements(loop: ast.AST) -> bool:
 def is_counter(loop: ast.For, name: str) -> bool:
     """True for a number that says where a loop writes next."""
     writes = (each for each in ast.walk(loop) if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store))
-    return any(named(each) == name for write in writes for each in ast.walk(write.slice))
+    return any(mentions(write.slice, name) for write in writes)
+
+
+def mentions(node: ast.AST, name: str) -> bool:
+    """True if a name is in an expression."""
+    return any(named(each) == name for each in ast.walk(node))
