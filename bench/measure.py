@@ -1,7 +1,7 @@
 """The harness: contenders take turns, medians count, and nothing is timed whose output was not checked.
 
 On a GPU a contender has three times (`timing`). `device_ms`, the one to compare: a call's share of a batch
-without gaps. `event_ms`: one call between two events, its gaps included. `wall_ms`: one call and the synchronisation
+without gaps. `event_ms`: one call between two events, its gaps included. `finished_ms`: one call and the wait
 after it, by the host's clock. `contest` measures whole algorithms, which wait for their own results, by `event_ms`,
 products, which do not, in batches by `device_ms`, and copies from and to the host as a figure of their own.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ PIECE = 1 << 20
 
 def mean(A: Matrix, semiring: Semiring) -> float:
     """The mean value, 0 of no entries."""
-    return A.keep(MEAN, lambda: _of(A, semiring, _mean_of), semiring)
+    return A.keep(MEAN, lambda: _of(A, semiring, lambda found: found["sum"] / found["count"]), semiring)
 
 
 def median(A: Matrix, semiring: Semiring) -> float:
@@ -70,17 +71,17 @@ def _median_of_parts(A: Matrix, mine: Array) -> float:
 
 def largest(A: Matrix, semiring: Semiring) -> float:
     """The largest value, 0 of no entries."""
-    return A.keep(LARGEST, lambda: _of(A, semiring, _largest_of), semiring)
+    return A.keep(LARGEST, lambda: _of(A, semiring, itemgetter("largest")), semiring)
 
 
 def smallest(A: Matrix, semiring: Semiring) -> float:
     """The smallest value, 0 of no entries."""
-    return A.keep(SMALLEST, lambda: _of(A, semiring, _least_of), semiring)
+    return A.keep(SMALLEST, lambda: _of(A, semiring, itemgetter("least")), semiring)
 
 
 def magnitude(A: Matrix, semiring: Semiring) -> float:
     """The largest value without its sign, 0 of no entries."""
-    return A.keep(MAGNITUDE, lambda: _of(A, semiring, _magnitude_of), semiring)
+    return A.keep(MAGNITUDE, lambda: _of(A, semiring, lambda found: max(-found["least"], found["largest"])), semiring)
 
 
 def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
@@ -91,22 +92,6 @@ def sums_fit(A: Matrix, x: Array, semiring: Semiring) -> bool:
     most = max(-float(there.min()), float(there.max())) if there.size else 0.0
     info: Any = np.iinfo(x.dtype) if x.dtype.kind == "i" else np.finfo(x.dtype)
     return most + magnitude(A, semiring) < float(info.max) / 2
-
-
-def _magnitude_of(moments: Any) -> float:
-    return max(-moments["least"], moments["largest"])
-
-
-def _mean_of(moments: Any) -> float:
-    return moments["sum"] / moments["count"]
-
-
-def _largest_of(moments: Any) -> float:
-    return moments["largest"]
-
-
-def _least_of(moments: Any) -> float:
-    return moments["least"]
 
 
 def _of(A: Matrix, semiring: Semiring, of_moments: Callable[[dict[str, float]], float]) -> float:

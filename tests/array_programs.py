@@ -12,14 +12,20 @@ from formats.arrays import Array, differs
 from formats.storage.compressed import expand, spread
 from semiring import BinaryOp, Monoid
 from semiring.algebra.ops import find_op
-from semiring.verbs import merge, steps
+from semiring.verbs import merge
 from semiring.verbs.masks import MatrixWrite
 
 Combiner = Monoid | BinaryOp
 
 
+def united_by_arrays(A: CSR, B: CSR, op: Any) -> CSR:
+    """What `steps.united` returns, by sorting positions."""
+    merged = merge.union_keys(merge.keys_of(A), A.values, merge.keys_of(B), B.values, op)
+    return merge.from_keys(*merged, A.shape)
+
+
 def union_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:
-    return write(steps.united_by_arrays(A, B, op))
+    return write(united_by_arrays(A, B, op))
 
 
 def intersection_by_keys(A: CSR, B: CSR, op: Combiner, zero: Any, write: MatrixWrite) -> CSR:

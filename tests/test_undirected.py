@@ -21,6 +21,7 @@ from semiring.statistics import largest, magnitude, mean, median, smallest
 from semiring.vectors import degrees, hashed, longest_row, membership, renumbered, roots, unweighted
 from semiring.verbs import steps
 
+from .array_programs import united_by_arrays
 from .graphs import Graph, every_format, graphs, on_cpu
 
 
@@ -232,7 +233,7 @@ def test_compiled_steps_are_the_array_programs_that_a_gpu_runs(data):
     n = max(graph.n, other.n)
     A, B = (Graph(n, g.edges).matrix(np.int32) for g in (graph, other))
     for op in (OPERATORS["minus"], OPERATORS["first"], OPERATORS["min"]):
-        assert edges(steps.united(A, B, op)) == edges(steps.united_by_arrays(A, B, op))
+        assert edges(steps.united(A, B, op)) == edges(united_by_arrays(A, B, op))
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=A.nnz, max_size=A.nnz)), bool)
     for M in (A, A.T):
         compiled, by_arrays = steps.kept(M, keep), steps.kept_by_arrays(M, keep)

@@ -17,7 +17,7 @@ from bench.graphs.recursive import rmat
 from formats import CSB, CSR, CompressedCSR, Matrix, SparseVector
 from formats.arrays import Array, cupy, to_device
 from semiring import MinPlus, PlusTimes, assign, ewise_add, ewise_mult, extract, mxv, reduce, select, transpose, vxm
-from semiring.tuning.timing import wall_ms
+from semiring.tuning.timing import finished_ms
 
 BYTES_PER_MS = 3e9
 """At 3 TB/s."""
@@ -129,7 +129,7 @@ def same(there: Any, here: Any) -> bool:
 
 def call_ms(call: Callable[[], Any]) -> float:
     """The median of single calls, each waited for."""
-    return median([wall_ms(call) for _ in range(CALLS + 3)][3:])
+    return median([finished_ms(call, "cuda") for _ in range(CALLS + 3)][3:])
 
 
 def rows(scale: int = 20) -> Iterator[tuple[str, float, float, bool]]:

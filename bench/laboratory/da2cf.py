@@ -39,7 +39,7 @@ from .variant import Variant
 Pull = Literal["pull_threads", "pull_cached_threads"]
 PULLS = "pulls"
 """The translation unit of the kernels that pull."""
-UNITS[PULLS] = "threads.cu", "columns.cu", "common.cu", str(Path(__file__).with_name("pull.cu"))
+UNITS[PULLS] = (str(Path(__file__).with_name("pull.cu")),)
 
 PLACED: Fact[Any] = Fact("the matrix on another device")
 

@@ -69,14 +69,7 @@ class _Compressed(Matrix):
         check_one_length(indices=self.indices, values=self.values)
         check_indptr(self.indptr, self.nnz, nmajor, self.major)
         check_range(self.indices, "indices", nminor)
-        broken = out_of_order_within(self.indptr, self.indices)
-        if bool(broken.any()):
-            at = int(broken.argmax())
-            major = position_of(at, self.indptr, "right") - 1
-            raise ValueError(
-                f"indices must ascend in each {axis} without repetition, but {axis} {major} has "
-                f"{self.indices[at]} before {self.indices[at + 1]}"
-            )
+        check_ascending("indices", self.indptr, self.indices, axis)
         check_not_nan(self.values)
 
     @property
@@ -196,6 +189,18 @@ def check_starts(name: str, starts: Array, total: int, count: int, part: str, of
     descending = starts[1:] < starts[:-1]
     if bool(descending.any()):
         raise ValueError(f"{name} must not descend, but it does after {part} {int(descending.argmax())}")
+
+
+def check_ascending(name: str, indptr: Array, indices: Array, axis: str) -> None:
+    """ValueError, which calls the indices by name, unless they ascend in each row, or column, without repetition."""
+    broken = out_of_order_within(indptr, indices)
+    if bool(broken.any()):
+        at = int(broken.argmax())
+        major = position_of(at, indptr, "right") - 1
+        raise ValueError(
+            f"{name} must ascend in each {axis} without repetition, but {axis} {major} has "
+            f"{indices[at]} before {indices[at + 1]}"
+        )
 
 
 def out_of_order_within(indptr: Array, indices: Array) -> Array:

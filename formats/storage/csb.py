@@ -44,8 +44,7 @@ from ..matrix.convert import convert
 from ..matrix.routes import conversion
 from ..matrix.workspace import WORD, Sizes
 from .compressed import CSR, by_way_of_rows, check_starts, compress, expand, with_one_index_type
-from .coo import out_of_order
-from .segmented import SegmentedCOO, segmenting, segments, segments_to_rows
+from .segmented import SegmentedCOO, check_parts_ascend, segmenting, segments, segments_to_rows
 
 BLOCK = 1 << 14
 """Rows and columns of a block: 64 KiB of 4-byte values.
@@ -130,17 +129,9 @@ class CSB(Matrix):
         outer, inner = self._positions(np.dtype(np.int64))
         for axis, numbers in ((self.major, outer), (1 - self.major, inner)):
             check_range(numbers, ("rows", "columns")[axis], self.shape[axis])
-        first, second = (self.cols, self.rows) if self.major == 0 else (self.rows, self.cols)
-        broken = out_of_order(first, second)
-        begins = self.starts[1:-1]
-        broken[begins[(begins > 0) & (begins < self.nnz)] - 1] = False  # between two blocks anything goes
-        if bool(broken.any()):
-            at = int(broken.argmax()) + 1
-            names = "(cols, rows)" if self.major == 0 else "(rows, cols)"
-            raise ValueError(
-                f"entries of a block must ascend by {names} and none may repeat, but "
-                f"({first[at]}, {second[at]}) follows ({first[at - 1]}, {second[at - 1]})"
-            )
+        by_column = "(cols, rows)", self.cols, self.rows
+        by_row = "(rows, cols)", self.rows, self.cols
+        check_parts_ascend("block", *(by_column if self.major == 0 else by_row), self.starts)
         check_not_nan(self.values)
 
     @property

@@ -46,10 +46,10 @@ from ..places import place_of
 from .compressed import (
     CSR,
     by_way_of_rows,
+    check_ascending,
     check_indptr,
     check_starts,
     expand,
-    out_of_order_within,
     with_one_index_type,
 )
 
@@ -138,14 +138,7 @@ class CompressedCSR(Matrix):
         check_range(widths, "the bits of an offset", max_width(self.bases.dtype) + 1)
         columns = self._unpacked(0, self.nnz, np.dtype(np.int64))
         check_range(columns, "columns" if self.major == 0 else "rows", self.shape[1 - self.major])
-        broken = out_of_order_within(self.indptr, columns)
-        if bool(broken.any()):
-            at = int(broken.argmax())
-            outer = position_of(at, self.indptr, "right") - 1
-            raise ValueError(
-                f"entries must ascend in each {axis} without repetition, but {axis} {outer} has "
-                f"{columns[at]} before {columns[at + 1]}"
-            )
+        check_ascending("entries", self.indptr, columns, axis)
         check_not_nan(self.values)
 
     @property

@@ -119,16 +119,7 @@ class SegmentedCOO(Matrix):
         check_range(self.indices, "indices", self.shape[1 - self.major])
         axis, extent = ("rows", self.nrows) if self.major == 0 else ("columns", self.ncols)
         check_range(expand(self.starts).astype(np.int64) * self.segment + self.offsets, axis, extent)
-        offsets, indices = self.offsets, self.indices
-        broken = out_of_order(indices, offsets)
-        begins = self.starts[1:-1]
-        broken[begins[(begins > 0) & (begins < self.nnz)] - 1] = False  # between two segments anything goes
-        if bool(broken.any()):
-            at = int(broken.argmax()) + 1
-            raise ValueError(
-                f"entries of a segment must ascend by (indices, offsets) and none may repeat, but "
-                f"({indices[at]}, {offsets[at]}) follows ({indices[at - 1]}, {offsets[at - 1]})"
-            )
+        check_parts_ascend("segment", "(indices, offsets)", self.indices, self.offsets, self.starts)
         check_not_nan(self.values)
 
     @property
@@ -174,6 +165,18 @@ class SegmentedCOO(Matrix):
         left, right = (start + position_of(inner, self.indices[start:stop], side) for side in ("left", "right"))
         at = left + position_of(offset, self.offsets[left:right])
         return self.values[at] if at < right and int(self.offsets[at]) == offset else None
+
+
+def check_parts_ascend(part: str, names: str, first: Array, second: Array, starts: Array) -> None:
+    """ValueError unless the entries of each part ascend by two numbers, none twice.  starts: where parts begin."""
+    broken, begins = out_of_order(first, second), starts[1:-1]
+    broken[begins[(begins > 0) & (begins < first.size)] - 1] = False  # between two parts anything goes
+    if bool(broken.any()):
+        at = int(broken.argmax()) + 1
+        raise ValueError(
+            f"entries of a {part} must ascend by {names} and none may repeat, but "
+            f"({first[at]}, {second[at]}) follows ({first[at - 1]}, {second[at - 1]})"
+        )
 
 
 def segments(extent: int, segment: int) -> int:

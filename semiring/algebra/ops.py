@@ -269,10 +269,6 @@ def _vectorized(op: BinaryOp, *dtypes: np.dtype) -> Callable[[Any, Any], Any]:
 # wrap: a sum t that overflowed has the wrong sign, (a ^ t) & (b ^ t) < 0.
 
 
-def _plus(a: Any, b: Any) -> Any:
-    return a + b
-
-
 def _saturating_plus(a: Any, b: Any) -> Any:
     if b >= 0:
         return INT64_MAX if a > INT64_MAX - b else a + b
@@ -285,10 +281,6 @@ def _saturating_plus_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where((a ^ total) & (b ^ total) < 0, np.where(a < 0, INT64_MIN, INT64_MAX), total)
 
 
-def _minus(a: Any, b: Any) -> Any:
-    return a - b
-
-
 def _saturating_minus(a: Any, b: Any) -> Any:
     if b >= 0:
         return INT64_MIN if a < INT64_MIN + b else a - b
@@ -299,10 +291,6 @@ def _saturating_minus_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         difference = a - b
     return np.where((a ^ b) & (a ^ difference) < 0, np.where(a < 0, INT64_MIN, INT64_MAX), difference)
-
-
-def _times(a: Any, b: Any) -> Any:
-    return a * b
 
 
 def _saturating_times(a: Any, b: Any) -> Any:
@@ -328,22 +316,10 @@ def _saturating_times_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(exact, product, np.where((a < 0) != (b < 0), INT64_MIN, INT64_MAX))
 
 
-def _rminus(a: Any, b: Any) -> Any:
-    return b - a
-
-
 def _saturating_rminus(a: Any, b: Any) -> Any:
     if a >= 0:
         return INT64_MIN if b < INT64_MIN + a else b - a
     return INT64_MAX if b > INT64_MAX + a else b - a
-
-
-def _div(a: Any, b: Any) -> Any:
-    return a / b
-
-
-def _rdiv(a: Any, b: Any) -> Any:
-    return b / a
 
 
 def _saturating_div(a: Any, b: Any) -> Any:
@@ -372,10 +348,6 @@ def _saturating_div_array(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _div_bounds(a: Interval, b: Interval) -> Interval:
     most = 2**63 if b[0] <= 0 <= b[1] else max(map(abs, a))
     return -most, most
-
-
-def _pow(a: Any, b: Any) -> Any:
-    return a**b
 
 
 def _saturating_pow(a: Any, b: Any) -> Any:
@@ -461,63 +433,11 @@ _C_POW = """\
 }(a, b)"""
 _POW64 = Saturating(_saturating_pow, _saturating_pow_array, _C_POW, _pow_bounds)
 
-# --- the other scalar functions -------------------------------------------------------------------------------------
-
-
-def _min(a: Any, b: Any) -> Any:
-    return b if b < a else a
-
-
-def _max(a: Any, b: Any) -> Any:
-    return b if b > a else a
-
-
-def _first(a: Any, b: Any) -> Any:
-    return a
-
-
-def _second(a: Any, b: Any) -> Any:
-    return b
+# --- the other functions ----------------------------------------------------------------------------------------------
 
 
 def _pair(a: Any, b: Any) -> Any:
     return 1
-
-
-def _any(a: Any, b: Any) -> Any:
-    return a if a != 0 else b
-
-
-def _lor(a: Any, b: Any) -> Any:
-    return bool(a) | bool(b)
-
-
-def _land(a: Any, b: Any) -> Any:
-    return bool(a) & bool(b)
-
-
-def _eq(a: Any, b: Any) -> Any:
-    return a == b
-
-
-def _ne(a: Any, b: Any) -> Any:
-    return a != b
-
-
-def _lt(a: Any, b: Any) -> Any:
-    return a < b
-
-
-def _le(a: Any, b: Any) -> Any:
-    return a <= b
-
-
-def _gt(a: Any, b: Any) -> Any:
-    return a > b
-
-
-def _ge(a: Any, b: Any) -> Any:
-    return a >= b
 
 
 def _first_array(a: Any, b: Any) -> Any:
@@ -539,27 +459,27 @@ def _any_array(a: Any, b: Any) -> Any:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 _TABLE = (
-    BinaryOp("plus", _plus, "a + b", np.add, _PLUS64, graphblas=True),
-    BinaryOp("minus", _minus, "a - b", np.subtract, _MINUS64, graphblas=True),
-    BinaryOp("rminus", _rminus, "b - a", lambda a, b: np.subtract(b, a), _RMINUS64, graphblas=True),
-    BinaryOp("times", _times, "a * b", np.multiply, _TIMES64, graphblas=True),
-    BinaryOp("div", _div, "a / b", np.divide, _DIV64, partial=True),
-    BinaryOp("rdiv", _rdiv, "b / a", lambda a, b: np.divide(b, a), _RDIV64, partial=True),
-    BinaryOp("pow", _pow, "pow(a, b)", np.power, _POW64, partial=True),
-    BinaryOp("min", _min, "b < a ? b : a", np.minimum, graphblas=True),
-    BinaryOp("max", _max, "b > a ? b : a", np.maximum, graphblas=True),
-    BinaryOp("first", _first, "a", _first_array, reads="a", graphblas=True),
-    BinaryOp("second", _second, "b", _second_array, reads="b", graphblas=True),
+    BinaryOp("plus", lambda a, b: a + b, "a + b", np.add, _PLUS64, graphblas=True),
+    BinaryOp("minus", lambda a, b: a - b, "a - b", np.subtract, _MINUS64, graphblas=True),
+    BinaryOp("rminus", lambda a, b: b - a, "b - a", lambda a, b: np.subtract(b, a), _RMINUS64, graphblas=True),
+    BinaryOp("times", lambda a, b: a * b, "a * b", np.multiply, _TIMES64, graphblas=True),
+    BinaryOp("div", lambda a, b: a / b, "a / b", np.divide, _DIV64, partial=True),
+    BinaryOp("rdiv", lambda a, b: b / a, "b / a", lambda a, b: np.divide(b, a), _RDIV64, partial=True),
+    BinaryOp("pow", lambda a, b: a**b, "pow(a, b)", np.power, _POW64, partial=True),
+    BinaryOp("min", lambda a, b: b if b < a else a, "b < a ? b : a", np.minimum, graphblas=True),
+    BinaryOp("max", lambda a, b: b if b > a else a, "b > a ? b : a", np.maximum, graphblas=True),
+    BinaryOp("first", lambda a, b: a, "a", _first_array, reads="a", graphblas=True),
+    BinaryOp("second", lambda a, b: b, "b", _second_array, reads="b", graphblas=True),
     BinaryOp("pair", _pair, "(T)1", _pair_array, reads="", graphblas=True),
-    BinaryOp("any", _any, "a != (T)0 ? a : b", _any_array, graphblas=True),
-    BinaryOp("lor", _lor, "a || b", np.logical_or, graphblas=True),
-    BinaryOp("land", _land, "a && b", np.logical_and, graphblas=True),
-    BinaryOp("eq", _eq, "a == b", np.equal, boolean=True, graphblas=True),
-    BinaryOp("ne", _ne, "a != b", np.not_equal, boolean=True, graphblas=True),
-    BinaryOp("lt", _lt, "a < b", np.less, boolean=True, graphblas=True),
-    BinaryOp("le", _le, "a <= b", np.less_equal, boolean=True, graphblas=True),
-    BinaryOp("gt", _gt, "a > b", np.greater, boolean=True, graphblas=True),
-    BinaryOp("ge", _ge, "a >= b", np.greater_equal, boolean=True, graphblas=True),
+    BinaryOp("any", lambda a, b: a if a != 0 else b, "a != (T)0 ? a : b", _any_array, graphblas=True),
+    BinaryOp("lor", lambda a, b: bool(a) | bool(b), "a || b", np.logical_or, graphblas=True),
+    BinaryOp("land", lambda a, b: bool(a) & bool(b), "a && b", np.logical_and, graphblas=True),
+    BinaryOp("eq", lambda a, b: a == b, "a == b", np.equal, boolean=True, graphblas=True),
+    BinaryOp("ne", lambda a, b: a != b, "a != b", np.not_equal, boolean=True, graphblas=True),
+    BinaryOp("lt", lambda a, b: a < b, "a < b", np.less, boolean=True, graphblas=True),
+    BinaryOp("le", lambda a, b: a <= b, "a <= b", np.less_equal, boolean=True, graphblas=True),
+    BinaryOp("gt", lambda a, b: a > b, "a > b", np.greater, boolean=True, graphblas=True),
+    BinaryOp("ge", lambda a, b: a >= b, "a >= b", np.greater_equal, boolean=True, graphblas=True),
 )
 
 OPERATORS = Names("operator", _TABLE)

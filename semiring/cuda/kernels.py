@@ -38,26 +38,19 @@ ARGUMENTS = "arguments"
 WHOLE = "whole"
 """The unit of reductions to one value. It is small, for many a first call has one."""
 
+COMMON = "threads.cu", "columns.cu", "common.cu"
+"""The files that each unit begins with, behind the prelude."""
+
 UNITS: dict[str, tuple[str, ...]] = {
-    PRODUCTS: (
-        "threads.cu",
-        "columns.cu",
-        "common.cu",
-        "tiles.cu",
-        "padded.cu",
-        "prefix.cu",
-        "push.cu",
-        "segments.cu",
-        "dense.cu",
-    ),
-    FOLDS: ("threads.cu", "columns.cu", "common.cu", "tiles.cu"),
-    ARGUMENTS: ("threads.cu", "columns.cu", "common.cu", "tiles.cu", "arguments.cu"),
-    WHOLE: ("threads.cu", "columns.cu", "common.cu", "whole.cu"),
-    BLOCKS: ("threads.cu", "columns.cu", "common.cu", "blocks.cu"),
-    CHUNKS: ("threads.cu", "columns.cu", "common.cu", "prefix.cu", "push.cu", "sell.cu"),
-    PACKED: ("threads.cu", "columns.cu", "common.cu", "tiles.cu", "prefix.cu", "push.cu", "found.cu", "packed.cu"),
+    PRODUCTS: ("tiles.cu", "padded.cu", "prefix.cu", "push.cu", "segments.cu", "dense.cu"),
+    FOLDS: ("tiles.cu",),
+    ARGUMENTS: ("tiles.cu", "arguments.cu"),
+    WHOLE: ("whole.cu",),
+    BLOCKS: ("blocks.cu",),
+    CHUNKS: ("prefix.cu", "push.cu", "sell.cu"),
+    PACKED: ("tiles.cu", "prefix.cu", "push.cu", "found.cu", "packed.cu"),
 }
-"""The files of each translation unit behind the prelude, in their order. A format may bring a unit of its own."""
+"""The files of each translation unit behind COMMON, in their order. A format may bring a unit of its own."""
 
 TERMINAL_SOURCES = ("found.cu",)
 """Further sources of PRODUCTS for a terminal ⊕: kernels that stop where a sum is final."""
@@ -111,7 +104,7 @@ def translation_unit(
         "MAX_SORTED_PLACES": MAX_SORTED_PLACES, "SEGMENT_THREADS": SEGMENT_SHAPE.threads,
         "SEGMENT_ITEMS": SEGMENT_SHAPE.items, "SEGMENT_BLOCKS": SEGMENT_BLOCKS,
     }  # fmt: skip
-    return "\n".join((prelude(semiring, dtype, index, matrix_first), text_of(files, **constants)))
+    return "\n".join((prelude(semiring, dtype, index, matrix_first), text_of(COMMON + files, **constants)))
 
 
 class Kernels:

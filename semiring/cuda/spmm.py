@@ -18,7 +18,7 @@ from ..algebra.semirings import Law, Semiring
 from ..generic.dense import by_columns, dense_needs, with_dense
 from ..verbs.verbs import dense_mxm
 from .compile import load, text_of
-from .kernels import ARGUMENTS, kernels_for, shape_for
+from .kernels import ARGUMENTS, COMMON, kernels_for, shape_for
 from .steps import NOTHING
 from .tiles import gather_arguments, step_of
 
@@ -29,7 +29,6 @@ LONGEST_CHUNK = 256
 STEPS_OF_A_LANE = 64
 """Entries of a chunk for each lane: fewer lanes take shorter chunks, so that there are enough of these."""
 
-FILES = ("threads.cu", "columns.cu", "common.cu", "spmm.cu")
 MAX_VECTOR_COLUMNS = 3
 """Columns that as many products with a vector are faster for."""
 
@@ -83,7 +82,7 @@ def spmm_text(
 ) -> str:
     """The CUDA text of the kernels."""
     sizes = {"CHUNK": columns.chunk, "LANES": columns.lanes, "WIDE": columns.wide}
-    text = text_of(FILES, THREADS=THREADS, **sizes, ARGUMENT=argument)
+    text = text_of((*COMMON, "spmm.cu"), THREADS=THREADS, **sizes, ARGUMENT=argument)
     return "\n".join((prelude(semiring, dtype, index, matrix_first), text))
 
 

@@ -128,11 +128,6 @@ def event_ms(run: Callable[[], Any], calls: int = 1) -> float:
     return cuda.get_elapsed_time(start, end)
 
 
-def wall_ms(run: Callable[[], Any]) -> float:
-    """Milliseconds, by the host's clock, of a call and the synchronisation after it."""
-    return finished_ms(run, "cuda")
-
-
 def break_even(start: float, ms: float, other_start: float, other_ms: float) -> int | None:
     """The fewest calls k with start + (k - 1)·ms <= other_start + (k - 1)·other_ms; None where the other is as fast.
 

@@ -29,12 +29,6 @@ def united(A: CSR, B: CSR, op: Any) -> CSR:
     return merging.united(A, B, op)
 
 
-def united_by_arrays(A: CSR, B: CSR, op: Any) -> CSR:
-    """The same by sorting positions, which OverflowError says do not fit where the matrix is too large."""
-    merged = merge.union_keys(merge.keys_of(A), A.values, merge.keys_of(B), B.values, op)
-    return merge.from_keys(*merged, A.shape)
-
-
 def kept(A: CSR | CSC, keep: Array) -> CSR | CSC:
     """The entries of `A` at which the Boolean array `keep` is true."""
     if A.place.on_host:

@@ -24,20 +24,9 @@ from semiring.verbs.registry import Declined, Deferred
 
 bfs.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.bfs:search"))
 
-
-def _searches_need(A: Any, k: int) -> int:
-    from .searches import bytes_needed
-
-    return bytes_needed(A, k)
-
-
-@bfs.batch.implement(CSR, "cpu", most=64, needs=_searches_need)
-def _searches(A: CSR, sources: list[int], rows: Any, *how: Any) -> Any:
-    from .searches import searches
-
-    return searches(A, sources, rows, *how)
-
-
+bfs.batch.implement(CSR, "cpu", most=64, needs=Deferred("algorithms.fused.cpu.searches:bytes_needed"))(
+    Deferred("algorithms.fused.cpu.searches:searches")
+)
 scc.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.scc:strong_components"))
 bfs_order.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.bfs_order:queued"))
 entry_places.implement(CSR, "cpu")(Deferred("algorithms.fused.cpu.entries:places_at"))

@@ -49,16 +49,13 @@ for algorithm in (da2cf, delta_stepping, dijkstra):
     algorithm.implement(CSR, "cpu", needs=lists)(Deferred("algorithms.fused.cpu.distances:near_far"))
 
 
-def _lists_need(A: Any, k: int) -> int:
-    from .batched_paths import bytes_needed
-
-    return bytes_needed(A, k)
+BATCH: Any = {"most": MAX_SOURCES, "needs": Deferred("algorithms.fused.cpu.batched_paths:bytes_needed")}
 
 
-@bellman_ford.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lists_need)
-@da2cf.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lists_need)
-@delta_stepping.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lists_need)
-@dijkstra.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lists_need)
+@bellman_ford.batch.implement(CSR, "cpu", **BATCH)
+@da2cf.batch.implement(CSR, "cpu", **BATCH)
+@delta_stepping.batch.implement(CSR, "cpu", **BATCH)
+@dijkstra.batch.implement(CSR, "cpu", **BATCH)
 def _several(A: CSR, sources: list[int], rows: Any, s: Semiring, until: Until, *, delta: Any = None) -> Any:
     from .batched_paths import each
 
@@ -95,14 +92,6 @@ def _parents(A: CSR, d: Any, source: int, semiring: Semiring, nearest: bool) -> 
     return parents(A, d, source, semiring, nearest)
 
 
-def _lanes_need(A: Any, k: int) -> int:
-    from .batched_trees import bytes_needed
-
-    return bytes_needed(A, k)
-
-
-@shortest_path_tree.batch.implement(CSR, "cpu", most=MAX_SOURCES, needs=_lanes_need)
-def _trees(A: CSR, sources: list[int], rows: Any, s: Semiring) -> Any:
-    from .batched_trees import together
-
-    return together(A, sources, rows, s)
+shortest_path_tree.batch.implement(
+    CSR, "cpu", most=MAX_SOURCES, needs=Deferred("algorithms.fused.cpu.batched_trees:bytes_needed")
+)(Deferred("algorithms.fused.cpu.batched_trees:together"))

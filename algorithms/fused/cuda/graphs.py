@@ -30,7 +30,7 @@ from semiring.cuda import compile, statistics
 from semiring.cuda.merging import merge_head
 from semiring.cuda.steps import MERGE, RADIX, SCAN, step_text
 from semiring.verbs.explanation import details, explained
-from semiring.verbs.registry import Declined
+from semiring.verbs.registry import Declined, Deferred
 
 from . import kernels
 from .layouts import BY_RULE, GIANT_SAMPLE, PULL, ForestControl, ForestEdge, SearchControl, StrongControl
@@ -186,11 +186,7 @@ def parents(A: CSR, columns: Rows | None, level: Array) -> Array:
     return parent
 
 
-@bfs_order.implement(CSR, "cuda")
-def _bfs_order(A: CSR, source: int, both_ways: bool) -> tuple[Array, Array] | Declined:
-    from .bfs_order import queued
-
-    return queued(A, source, both_ways)
+bfs_order.implement(CSR, "cuda")(Deferred("algorithms.fused.cuda.bfs_order:queued"))
 
 
 # --- components -------------------------------------------------------------------------------------------------------
@@ -353,11 +349,9 @@ def between_components(A: CSR, fmt: type) -> dict[str, int]:
     return {"edges between components": A.nnz * 48}
 
 
-@topological_components.implement(CSR, "cuda", needs=between_components)
-def _topological_components(A: CSR, component: Array, k: int) -> Array:
-    from .topological import numbered
-
-    return numbered(A, component, k)
+topological_components.implement(CSR, "cuda", needs=between_components)(
+    Deferred("algorithms.fused.cuda.topological:numbered")
+)
 
 
 # --- spanning forests -------------------------------------------------------------------------------------------------
