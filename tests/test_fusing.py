@@ -570,3 +570,31 @@ def test_fixpoints_under_a_mask_and_in_loops_of_other_statements(monkeypatch: py
             alive = rng.random(n) < share
             agree(coloured, lambda alive=alive: (A, alive.copy(), 3), told=told)
     assert regions(coloured)[1] == "compiled: a fixpoint of min_first in colour, relaxed in any order"
+
+
+def spread_from(A: Matrix, f: Any) -> Any:
+    """The vertices that f leads to, by a plain function with a loop."""
+    visited = full(all_vertices(A), False, bool)
+    while f.nnz:
+        scatter(visited, f, True)
+        f = vxm(f, A, "any_pair", mask=visited, complement=True)
+    return visited
+
+
+def counted_from(A: Matrix, *starts: int) -> list[int]:
+    return [nvals(spread_from(A, one_hot(A, start))) for start in starts]
+
+
+@pytest.mark.quick
+def test_plain_functions_that_a_program_calls_are_compiled_too() -> None:
+    @fusible
+    def program(A: Matrix, *starts: int) -> Any:
+        return counted_from(A, *starts), spread_from(A, one_hot(A, starts[0])).sum(), len(starts)
+
+    A = chain([3, 4, 5])
+    assert program(A, 0, 2) == program(A, 0, 2, fused=False) == ([4, 2], 4, 2)
+    told = explain(program, A, 0, 2)
+    within = [run for run in told.runs if run.algorithm == "spread_from"]
+    assert [run.implementation for run in within] == ["fused"] * 3
+    assert "a breadth-first search" in str(within[0])
+    assert counted_from(A, 1) == [3]
