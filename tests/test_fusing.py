@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 from collections.abc import Callable
 from itertools import count
@@ -598,3 +599,20 @@ def test_plain_functions_that_a_program_calls_are_compiled_too() -> None:
     assert [run.implementation for run in within] == ["fused"] * 3
     assert "a breadth-first search" in str(within[0])
     assert counted_from(A, 1) == [3]
+
+
+@pytest.mark.quick
+def test_explain_says_line_by_line_what_was_done() -> None:
+    A = from_edges([0, 1, 2], [1, 2, 3], np.array([3, 4, 5], np.int32))
+    start = np.array([0, 9, 9, 50], np.int32)
+    told = explain(peeled, A, start.copy(), np.ones(4, bool), start.copy(), np.zeros(4, int))
+    [run] = [run for run in told.runs if run.algorithm == "peeled"]
+    text, first = inspect.getsourcelines(peeled.__wrapped__)
+
+    def of(part: str) -> Any:
+        line = first + next(k for k, line in enumerate(text) if part in line)
+        return run.details.get(f"line {line}")
+
+    assert of("reduce(best") == of("nonzero(alive") == "looks only at places where there may be something"
+    assert of("vxm(f, A") == "product, push"
+    assert "product, push" in str(told)

@@ -48,7 +48,7 @@ class Program:
         if AS_WRITTEN.get():
             return self.function(*args, **kwargs)
         for region in self.regions:
-            region.refused, region.told, region.since = 0, "", 0.0
+            region.refused, region.told, region.since, region.notes = 0, "", 0.0, {}
         if not ASKING:
             return self.rewritten(*args, **kwargs)
         matrix: Any = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix | np.ndarray)), None)
@@ -58,7 +58,8 @@ class Program:
             compiled = [what for what in told.values() if what.startswith("compiled")]
             run.implementation = "fused" if compiled else "definition"
             run.why = self.why or f"{len(compiled)} of {len(told)} loops compiled"
-            run.details |= told
+            notes = sorted((line, notes) for region in self.regions for line, notes in region.notes.items())
+            run.details |= told | {f"line {line}": "; ".join(notes) for line, notes in notes}
         return result
 
     def _rewritten(self) -> FunctionType:

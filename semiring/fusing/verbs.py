@@ -344,6 +344,7 @@ def united(t: Statements, u: Sparse, v: Sparse, op: Any, zero: Any, drops: bool,
     in_place = t.in_turn and u.indices == f"v_{t.prefix}{into}_i" != v.indices and not t.parts(t.named(str(into)))
     to = replace(u, ordered=False) if in_place else t.new_list(u.dtype, u.size, False)
     t.fresh.discard(to.indices)
+    t.note("union of lists, in place" if in_place else "union of lists")
     place = t.scratch(np.dtype(np.int64), -1)
     t.emit(f"{to.count} = {unite}({u.list}, {v.list}, {place}, ({to.indices}, {to.values}))")
     return to
@@ -436,6 +437,8 @@ def product(
         t.same_size(size, d.size)
     write = Written(t, **only(rule))
     x = typed(t, x, s, dtype)
+    way = "push" if isinstance(x, Sparse) else "gather by all threads"
+    t.note(f"product and select in one, {way}" if d is not None else f"product, {way}")
     t.told.append(f"{'mxv' if matrix_first else 'vxm'} of a {'sparse' if isinstance(x, Sparse) else 'dense'} vector")
     at_entries = isinstance(x, Sparse) and isinstance(write.mask, Dense) and not write.mask.array
     by_mask = write.mask is not None and not at_entries  # a mask that is an expression is computed at entries alone
