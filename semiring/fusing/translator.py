@@ -599,8 +599,14 @@ class Statements:
         self.parameter(f"{name}_v", "values", None, dtype)
         return Sparse(dtype, size, f"{name}_i", f"{name}_v", f"{name}_n", ordered)
 
-    def new_array(self, dtype: np.dtype, size: str) -> Dense:
-        """Room for a dense vector."""
+    def new_array(self, dtype: np.dtype, size: str, into: str | None = None, *operands: Any) -> Dense:
+        """Room for a dense vector: that of the variable which it is for, unless an operand is read from there."""
+        name = str(into and self.named(into))
+        if self.in_turn and self.plan.types.get(name) == Type("dense", dtype) and not self.parts(name):
+            to = self.variable(name)
+            if to.array not in {getattr(x, "array", "") for x in operands}:
+                self.rewritten(to)
+                return replace(to, size=size)
         name = self.room("a", dtype)
         self.parameter(name, "array", None, dtype)
         if not size.isidentifier():

@@ -462,9 +462,10 @@ def product(
         result: Any = to
     else:
         gather = t.phase("gather", phases.gathering, s, dtype, matrix_first, by_mask)
-        result = t.new_array(dtype, size)
+        x = t.as_array(x)
+        result = t.new_array(dtype, size, into if write.out is None else None, x, write.mask)
         exact = t.parameter("exact", "exact")
-        parts = f"({matrix}, {t.as_array(x).array}, {flags}, {wanted}, {result.array}, {exact})"
+        parts = f"({matrix}, {x.array}, {flags}, {wanted}, {result.array}, {exact})"
         t.emit(f"{gather}({t.parameter('gate', 'gate')}, {size}, {phases.ROWS_AT_A_TIME}, {parts})")
         t.unless(f"{exact}[0]")
     if by_mask:
