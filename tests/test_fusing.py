@@ -616,3 +616,60 @@ def test_explain_says_line_by_line_what_was_done() -> None:
     assert of("reduce(best") == of("nonzero(alive") == "looks only at places where there may be something"
     assert of("vxm(f, A") == "product, push"
     assert "product, push" in str(told)
+
+
+class Ends:
+    """A context that does nothing."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *args: Any) -> None: ...
+
+
+@fusible
+def read_later(x: Any, how: int) -> Any:
+    y, z, k, n = x + 1, x * 2, 0, 3
+    later = lambda: y.sum()  # noqa: E731
+    try:
+        for i in range(n):
+            y = x + i
+            z = y * 2
+        if how == 0:
+            return y
+        with Ends():
+            for j in range(3):
+                z = z + j
+                w = z - 1
+                if how == 1 and j == 1:
+                    break
+            else:
+                k = 1
+        while k < 5:
+            k += 1
+            for _ in range(2):
+                t = z + k
+                z = t - 1
+                if k == how:
+                    continue
+                v = z
+        if how == 2:
+            raise ValueError
+        w: Any
+    except ValueError:
+        return z, w, v
+    finally:
+        y = later()
+        x[0] = y + z[1] + k
+    match how:
+        case 3:
+            for _ in range(2):
+                z = z + 1
+                u = z * 3
+            return u
+    return [i, k, t.sum(), (n := n + 1), v, w, y]
+
+
+@pytest.mark.quick
+def test_what_is_read_after_a_loop_is_given() -> None:
+    for how in range(6):
+        agree(read_later, lambda how=how: (np.arange(4), how))

@@ -175,7 +175,7 @@ class Liveness:
         self.loop, self.found, self.met = loop, set[str](), False
         self.ends: list[tuple[set[str], set[str]]] = []
         """The names that are read after each loop around, and at the beginning of its next round."""
-        kinds = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+        kinds = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Try)
         within = [node for node in ast.walk(whole) if isinstance(node, kinds) and node is not whole]
         declared = [node.names for node in ast.walk(whole) if isinstance(node, ast.Global | ast.Nonlocal)]
         self.always = set[str]().union(*(names_read(node) for node in within), *declared)
@@ -208,8 +208,8 @@ class Liveness:
                 return set(self.ends[-1][isinstance(node, ast.Continue)])
             case ast.Return() | ast.Raise():
                 return names_read(node)
-            case ast.Assign() | ast.AnnAssign() | ast.Expr():
-                return names_read(node) | (after - assigned_in([node]))
+            case ast.Assign(targets=targets):
+                return names_read(node) | (after - assigned_in(targets))
             case ast.FunctionDef() | ast.ClassDef():
                 return after | names_read(node)
         after = after | names_read(node)

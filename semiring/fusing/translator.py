@@ -1205,7 +1205,7 @@ def ends_here(body: list[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Break | ast.Continue | ast.Return | ast.Raise)
 
 
-def assigned_in(body: Iterable[ast.stmt]) -> set[str]:
+def assigned_in(body: Iterable[ast.AST]) -> set[str]:
     """The names that statements assign, and those in them."""
     found = set()
     for statement in body:
