@@ -673,3 +673,33 @@ def read_later(x: Any, how: int) -> Any:
 def test_what_is_read_after_a_loop_is_given() -> None:
     for how in range(6):
         agree(read_later, lambda how=how: (np.arange(4), how))
+
+
+@fusible
+def assigned(f: SparseVector, g: SparseVector, x: Any, flags: Any, k: int) -> Any:
+    for i in range(k):
+        sr.assign(f, 4, mask=flags)
+        sr.assign(g, f, mask=g, complement=True)
+        sr.assign(f, 0, mask=g.pattern(), replace=True)
+        g = sr.apply(g, lambda v: v + 1)
+    sr.assign(f, 5, mask=flags, complement=True)
+    for _ in range(k):
+        sr.assign(f, x, mask=flags)
+    return f, g
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_assign_to_sparse_vectors(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 40):
+        flags, x = rng.random(n) < 0.4, rng.integers(0, 3, n).astype(dtype)
+        some = np.flatnonzero(rng.random(n) < 0.3)
+        lists = [SparseVector(at, rng.integers(0, 4, at.size).astype(dtype), n) for at in (some, some[::2])]
+
+        def copies(lists: Any = lists, flags: Any = flags, x: Any = x) -> Any:
+            own = (SparseVector.trusted(f.indices.copy(), f.values.copy(), f.size) for f in lists)
+            return *own, x.copy(), flags.copy(), 4
+
+        agree(assigned, copies)
+        assert regions(assigned)[1].startswith("compiled")

@@ -755,8 +755,8 @@ def _reduce(t: Statements, u: Any, monoid: Any, *, into: Any = None) -> Number:
 def _assign(
     t: Statements, out: Any, value: Any, rows: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
 ) -> Any:
-    if not isinstance(out, Dense) or not is_none(rows):
-        raise Unfit("assigns to a sparse vector, or to some places")
+    if not isinstance(out, Dense | Sparse) or not is_none(rows):
+        raise Unfit("assigns to some places")
     accum = rule.pop("accum", None)
     s = semiring_of(semiring) if not is_none(semiring) else None
     zero = s.zero(out.dtype) if s is not None else out.dtype.type(0)
@@ -764,8 +764,14 @@ def _assign(
     scalar = isinstance(value, Number)
     if scalar:
         value = Dense(out.dtype, out.size, held(t, value, out.dtype))
-    if not isinstance(value, Dense) or value.dtype != out.dtype:
-        raise Unfit("assigns what is no number, or no dense vector of the same dtype")
+    if not isinstance(value, Dense | type(out)) or value.dtype != out.dtype:
+        raise Unfit("assigns what is no number, or no vector of the same dtype")
+    if isinstance(out, Sparse):
+        if not is_none(accum):
+            raise Unfit("accumulates what it assigns to a sparse vector")
+        if isinstance(value, Dense):
+            value = sparse_from(t, value, "True" if scalar else f"{{0}} != {literal(zero)}", None)
+        return write.written(value, zero, into)
     if not is_none(accum):
         combiner = find_combiner(known(accum, "accum="), "add")
         if isinstance(combiner, BinaryOp) and (combiner.boolean or combiner.partial):
