@@ -703,3 +703,38 @@ def test_assign_to_sparse_vectors(dtype: str) -> None:
 
         agree(assigned, copies)
         assert regions(assigned)[1].startswith("compiled")
+
+
+@fusible
+def with_parents(A: Matrix, source: int, s: Semiring) -> Any:
+    f = unit(A, source, s)
+    d, parent = densified(f, s), full(all_vertices(A), -1, "int32")
+    while not is_empty(f):
+        t, p = vxm(f, A, s, return_argument=True)
+        f = select(t, better(s), d)
+        ewise_add(d, f, s, out=d)
+        scatter(parent, masked(p.to_dense(-1), f))
+    return d, parent
+
+
+@fusible
+def masked_arguments(A: Matrix, f: SparseVector, flags: Any) -> Any:
+    p = nonzero(flags)
+    for _ in range(3):
+        f, p = sr.mxv(A, f, "max_first", mask=flags, complement=True, return_argument=True)
+    return f, p
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_products_that_tell_their_arguments(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    for n in (1, 30):
+        u, v = rng.integers(0, n, (2, 4 * n))
+        A = from_edges(u, v, rng.integers(1, 4, 4 * n).astype(dtype), shape=n, dup="min")
+        for s in (MinPlus, MaxMin):
+            agree(with_parents, lambda A=A, s=s: (A, 0, s))
+        assert regions(with_parents) == ["compiled: vxm of a sparse vector"]
+        some = np.flatnonzero(rng.random(n) < 0.3)
+        f = SparseVector(some, rng.integers(0, 3, some.size).astype(dtype), n)
+        agree(masked_arguments, lambda A=A, f=f, n=n: (A, f, np.arange(n) % 5 == 2))

@@ -23,7 +23,7 @@ from ..algebra.semirings import MONOIDS, Monoid, Semiring, counts, find_combiner
 from ..verbs import verbs
 from ..verbs.operands import common_dtype, result_dtype, typing_of
 from . import phases
-from .translator import Statements, described
+from .translator import CAPACITY, Statements, described
 from .values import (
     BOOL,
     FLOAT64,
@@ -33,6 +33,7 @@ from .values import (
     Function,
     MatrixValue,
     Number,
+    Several,
     Sparse,
     Unfit,
     cast,
@@ -435,12 +436,15 @@ def product(
     size = A.shape[0 if matrix_first else 1]
     if d is not None:
         t.same_size(size, d.size)
+    argument = bool(known(rule.pop("return_argument", None) or Constant(None), "return_argument="))
     write = Written(t, **only(rule))
+    if argument and not (isinstance(x, Sparse) and s.add.selective and write.out is None is write.accum and t.in_turn):
+        raise Unfit("tells the arguments of a product that is no plain one of a sparse vector")
     x = typed(t, x, s, dtype)
     way = "push" if isinstance(x, Sparse) else "gather by all threads"
     t.note(f"product and select in one, {way}" if d is not None else f"product, {way}")
     t.told.append(f"{'mxv' if matrix_first else 'vxm'} of a {'sparse' if isinstance(x, Sparse) else 'dense'} vector")
-    at_entries = isinstance(x, Sparse) and isinstance(write.mask, Dense) and not write.mask.array
+    at_entries = isinstance(x, Sparse) and isinstance(write.mask, Dense) and not write.mask.array and not argument
     by_mask = write.mask is not None and not at_entries  # a mask that is an expression is computed at entries alone
     flags, wanted = write.flags(size) if by_mask else (t.scratch(BOOL, False), "True")
     along = matrix_first != isinstance(x, Sparse)  # rows for a gather of mxv, columns for its push
@@ -450,11 +454,13 @@ def product(
         x = t.in_order(x) if sums and dtype.kind == "f" else x
         kind = s, dtype, matrix_first, by_mask
         how = (phases.summing, *kind) if sums else (phases.pushing, *kind, better(s) if d else None)
+        how = (phases.pushing, *kind, None, True) if argument else how
         push = t.phase("push", *how)
-        into_place = into if write.out is None and not at_entries else None
+        into_place = into if write.out is None and not (at_entries or argument) else None
         to = t.new_list(dtype, size, False, into_place, x, write.mask)
         y = t.scratch(dtype, s.zero(dtype))
-        y += f", {t.parameter('seen', 'flags') if sums else d.array if d else y}"
+        chosen = t.scratch(t.inputs[CAPACITY].value, None) if argument else y
+        y += f", {t.parameter('seen', 'flags') if sums else d.array if d else chosen}"
         parts = f"{matrix}, {x.list}, {y}, ({flags}, {wanted}), ({to.indices}, {to.values})"
         t.emit(f"{to.count} = {push}({parts})")
         if sums:
@@ -470,6 +476,12 @@ def product(
         t.unless(f"{exact}[0]")
     if by_mask:
         write.unmark()
+    if argument:
+        at = t.new_list(t.inputs[CAPACITY].value, size, False)
+        with t.block(f"for q in range(uintp({to.count})):"):
+            t.emit(f"{at.indices}[q], {at.values}[q] = {to.indices}[q], {chosen}[uintp({to.indices}[q])]")
+        t.emit(f"{at.count} = {to.count}")
+        return Several((to, at))
     return write.written(result, s.zero(dtype), into, masked=by_mask)
 
 
