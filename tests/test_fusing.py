@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 from collections.abc import Callable
 from itertools import count
@@ -570,3 +571,170 @@ def test_fixpoints_under_a_mask_and_in_loops_of_other_statements(monkeypatch: py
             alive = rng.random(n) < share
             agree(coloured, lambda alive=alive: (A, alive.copy(), 3), told=told)
     assert regions(coloured)[1] == "compiled: a fixpoint of min_first in colour, relaxed in any order"
+
+
+def spread_from(A: Matrix, f: Any) -> Any:
+    """The vertices that f leads to, by a plain function with a loop."""
+    visited = full(all_vertices(A), False, bool)
+    while f.nnz:
+        scatter(visited, f, True)
+        f = vxm(f, A, "any_pair", mask=visited, complement=True)
+    return visited
+
+
+def counted_from(A: Matrix, *starts: int) -> list[int]:
+    return [nvals(spread_from(A, one_hot(A, start))) for start in starts]
+
+
+@pytest.mark.quick
+def test_plain_functions_that_a_program_calls_are_compiled_too() -> None:
+    @fusible
+    def program(A: Matrix, *starts: int) -> Any:
+        return counted_from(A, *starts), spread_from(A, one_hot(A, starts[0])).sum(), len(starts)
+
+    A = chain([3, 4, 5])
+    assert program(A, 0, 2) == program(A, 0, 2, fused=False) == ([4, 2], 4, 2)
+    told = explain(program, A, 0, 2)
+    within = [run for run in told.runs if run.algorithm == "spread_from"]
+    assert [run.implementation for run in within] == ["fused"] * 3
+    assert "a breadth-first search" in str(within[0])
+    assert counted_from(A, 1) == [3]
+
+
+@pytest.mark.quick
+def test_explain_says_line_by_line_what_was_done() -> None:
+    A = from_edges([0, 1, 2], [1, 2, 3], np.array([3, 4, 5], np.int32))
+    start = np.array([0, 9, 9, 50], np.int32)
+    told = explain(peeled, A, start.copy(), np.ones(4, bool), start.copy(), np.zeros(4, int))
+    [run] = [run for run in told.runs if run.algorithm == "peeled"]
+    text, first = inspect.getsourcelines(peeled.__wrapped__)
+
+    def of(part: str) -> Any:
+        line = first + next(k for k, line in enumerate(text) if part in line)
+        return run.details.get(f"line {line}")
+
+    assert of("reduce(best") == of("nonzero(alive") == "looks only at places where there may be something"
+    assert of("vxm(f, A") == "product, push"
+    assert "product, push" in str(told)
+
+
+class Ends:
+    """A context that does nothing."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *args: Any) -> None: ...
+
+
+@fusible
+def read_later(x: Any, how: int) -> Any:
+    y, z, k, n = x + 1, x * 2, 0, 3
+    later = lambda: y.sum()  # noqa: E731
+    try:
+        for i in range(n):
+            y = x + i
+            z = y * 2
+        if how == 0:
+            return y
+        with Ends():
+            for j in range(3):
+                z = z + j
+                w = z - 1
+                if how == 1 and j == 1:
+                    break
+            else:
+                k = 1
+        while k < 5:
+            k += 1
+            for _ in range(2):
+                t = z + k
+                z = t - 1
+                if k == how:
+                    continue
+                v = z
+        if how == 2:
+            raise ValueError
+        w: Any
+    except ValueError:
+        return z, w, v
+    finally:
+        y = later()
+        x[0] = y + z[1] + k
+    match how:
+        case 3:
+            for _ in range(2):
+                z = z + 1
+                u = z * 3
+            return u
+    return [i, k, t.sum(), (n := n + 1), v, w, y]
+
+
+@pytest.mark.quick
+def test_what_is_read_after_a_loop_is_given() -> None:
+    for how in range(6):
+        agree(read_later, lambda how=how: (np.arange(4), how))
+
+
+@fusible
+def assigned(f: SparseVector, g: SparseVector, x: Any, flags: Any, k: int) -> Any:
+    for i in range(k):
+        sr.assign(f, 4, mask=flags)
+        sr.assign(g, f, mask=g, complement=True)
+        sr.assign(f, 0, mask=g.pattern(), replace=True)
+        g = sr.apply(g, lambda v: v + 1)
+    sr.assign(f, 5, mask=flags, complement=True)
+    for _ in range(k):
+        sr.assign(f, x, mask=flags)
+    return f, g
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_assign_to_sparse_vectors(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 40):
+        flags, x = rng.random(n) < 0.4, rng.integers(0, 3, n).astype(dtype)
+        some = np.flatnonzero(rng.random(n) < 0.3)
+        lists = [SparseVector(at, rng.integers(0, 4, at.size).astype(dtype), n) for at in (some, some[::2])]
+
+        def copies(lists: Any = lists, flags: Any = flags, x: Any = x) -> Any:
+            own = (SparseVector.trusted(f.indices.copy(), f.values.copy(), f.size) for f in lists)
+            return *own, x.copy(), flags.copy(), 4
+
+        agree(assigned, copies)
+        assert regions(assigned)[1].startswith("compiled")
+
+
+@fusible
+def with_parents(A: Matrix, source: int, s: Semiring) -> Any:
+    f = unit(A, source, s)
+    d, parent = densified(f, s), full(all_vertices(A), -1, "int32")
+    while not is_empty(f):
+        t, p = vxm(f, A, s, return_argument=True)
+        f = select(t, better(s), d)
+        ewise_add(d, f, s, out=d)
+        scatter(parent, masked(p.to_dense(-1), f))
+    return d, parent
+
+
+@fusible
+def masked_arguments(A: Matrix, f: SparseVector, flags: Any) -> Any:
+    p = nonzero(flags)
+    for _ in range(3):
+        f, p = sr.mxv(A, f, "max_first", mask=flags, complement=True, return_argument=True)
+    return f, p
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_products_that_tell_their_arguments(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    for n in (1, 30):
+        u, v = rng.integers(0, n, (2, 4 * n))
+        A = from_edges(u, v, rng.integers(1, 4, 4 * n).astype(dtype), shape=n, dup="min")
+        for s in (MinPlus, MaxMin):
+            agree(with_parents, lambda A=A, s=s: (A, 0, s))
+        assert regions(with_parents) == ["compiled: vxm of a sparse vector"]
+        some = np.flatnonzero(rng.random(n) < 0.3)
+        f = SparseVector(some, rng.integers(0, 3, some.size).astype(dtype), n)
+        agree(masked_arguments, lambda A=A, f=f, n=n: (A, f, np.arange(n) % 5 == 2))

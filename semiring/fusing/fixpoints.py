@@ -99,19 +99,21 @@ class Fixpoint:
             if type(given) not in (int, float, d.dtype.type) or d.dtype.type(given) != given or given != given:
                 return None
             limit = d.dtype.type(given)
-        start, allowed = d, cast(Any, values.get(self.mask))
+        start, allowed, closed = d, cast(Any, values.get(self.mask)), False
         if self.mask:
             if not is_vector(allowed, d.size, "b", False) or not beside(d, allowed) or s.add.name not in ("min", "max"):
                 return None
             if not bool(allowed.take(f.indices).all()):
                 return None
+            closed = not bool(allowed.all())
+        if closed:
             ends = (-np.inf, np.inf) if d.dtype.kind == "f" else (np.iinfo(d.dtype).min, np.iinfo(d.dtype).max)
             start = namespace(d).where(allowed, d, d.dtype.type(ends[s.add.name == "max"]))  # which nothing improves
         waits = A.nnz >= MIN_INTERRUPTIBLE_NNZ and A.place.on_host
         found = interruptible(lambda: relaxed(A, start, f.indices, s, limit), waits)
         if found is None:
             return None
-        if self.mask:
+        if closed:
             found = namespace(d).where(allowed, found, d)
         if self.in_place:
             namespace(d).copyto(d, found)

@@ -77,13 +77,13 @@ def total(t: Statements, x: Any, text: str) -> Number:
 
 @handles(vectors.densified)
 def _densified(t: Statements, v: Any, semiring: Any, *, into: Any = None) -> Dense:
-    return to_dense(t, v, literal(semiring_of(semiring).zero(v.dtype)))
+    return to_dense(t, v, literal(semiring_of(semiring).zero(v.dtype)), into)
 
 
-def to_dense(t: Statements, v: Any, fill: str) -> Dense:
+def to_dense(t: Statements, v: Any, fill: str, into: str | None = None) -> Dense:
     if not isinstance(v, Sparse):
         raise Unfit("makes dense what is no sparse vector")
-    to = t.new_array(v.dtype, v.size)
+    to = t.new_array(v.dtype, v.size, into)
     with t.block(f"for i in range(uintp({to.size})):"):
         t.emit(f"{to.at('i')} = {fill}")
     with t.block(f"for q in range(uintp({v.count})):"):

@@ -30,11 +30,17 @@ WORDS_PER_ENTRY = 64
 
 @lru_cache(maxsize=256)
 def pushing(
-    semiring: Semiring, dtype: np.dtype, matrix_first: bool, masked: bool, compare: BinaryOp | None = None
+    semiring: Semiring,
+    dtype: np.dtype,
+    matrix_first: bool,
+    masked: bool,
+    compare: BinaryOp | None = None,
+    argument: bool = False,
 ) -> Callable[..., Any]:
     """Make the product of a sparse vector: y_k ⊕= a_ik ⊗ x_i, at the cost of the entries of its rows.
 
-    compare: a comparison with ⊕'s order: only terms for which it holds, and the element of d, are taken.
+    compare: a comparison with ⊕'s order: only terms for which it holds, and the element of d, are taken.  argument: d
+    is for the smallest i that gives each y_k.
     """
     t = terms(semiring, dtype, matrix_first)
     zero, product, add = t.zero, t.product, t.add
@@ -56,6 +62,8 @@ def pushing(
                 before = y[k]
                 now = add(before, term)
                 y[k] = now
+                if argument and now != zero and (before == zero or now != before or (term == now and i < d[k])):
+                    d[k] = i
                 to_i[end] = k
                 end = min(end + np.uintp((before == zero) & (now != zero)), most)  # whatever the user's ⊕ gives
         for p in range(end):

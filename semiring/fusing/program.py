@@ -7,13 +7,17 @@ that is not done, the loop itself runs. Of a loop that cannot be compiled, the l
 from __future__ import annotations
 
 import ast
+import builtins
+import inspect
 from copy import deepcopy
+from functools import lru_cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from formats import Matrix
+from formats.performance import OURS
 
 from ..algebra.translation import Untranslatable
 from ..algebra.translation import _source as source
@@ -21,8 +25,10 @@ from ..verbs.explanation import AS_WRITTEN, ASKING, UNTOLD, running_as
 from .regions import Region, exits_of
 from .translator import assigned_in
 
-LOOPS = "__loops__"
-"""The name by which a rewritten function knows its loops."""
+LOOPS, CALLED = "__loops__", "__called__"
+"""The names by which a rewritten function knows its loops, and asks what to call for a function."""
+NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Flags of functions whose calls only begin them."""
 
 
 class Program:
@@ -42,7 +48,7 @@ class Program:
         if AS_WRITTEN.get():
             return self.function(*args, **kwargs)
         for region in self.regions:
-            region.refused, region.told, region.since = 0, "", 0.0
+            region.refused, region.told, region.since, region.notes = 0, "", 0.0, {}
         if not ASKING:
             return self.rewritten(*args, **kwargs)
         matrix: Any = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix | np.ndarray)), None)
@@ -52,7 +58,8 @@ class Program:
             compiled = [what for what in told.values() if what.startswith("compiled")]
             run.implementation = "fused" if compiled else "definition"
             run.why = self.why or f"{len(compiled)} of {len(told)} loops compiled"
-            run.details |= told
+            notes = sorted((line, notes) for region in self.regions for line, notes in region.notes.items())
+            run.details |= told | {f"line {line}": "; ".join(notes) for line, notes in notes}
         return result
 
     def _rewritten(self) -> FunctionType:
@@ -62,19 +69,38 @@ class Program:
         if not isinstance(node, ast.FunctionDef):
             raise Untranslatable("it is a lambda")
         node.decorator_list = []
-        outermost = Loops(self, node).visit(node)
-        if not self.regions:
+        loops = Loops(self, node)
+        outermost = loops.visit(node)
+        if not self.regions and not loops.calls:
             return function
-        free = (*function.__code__.co_freevars, LOOPS)
+        free = (*function.__code__.co_freevars, LOOPS, CALLED)
         factory = ast.parse(f"def factory({', '.join(free)}):\n    pass")
         factory.body[0].body = [outermost, ast.parse(f"return {node.name}").body[0]]  # type: ignore[attr-defined]
         code = compile(ast.fix_missing_locations(factory), function.__code__.co_filename, "exec", dont_inherit=True)
         own = found(found(code, "factory"), node.name)
-        cells = dict(zip(free, (*(function.__closure__ or ()), CellType(self.regions)), strict=True))
+        cells = dict(zip(free, (*(function.__closure__ or ()), CellType(self.regions), CellType(called)), strict=True))
         closure = tuple(cells[name] for name in own.co_freevars)
         rewritten = FunctionType(own, function.__globals__, function.__name__, function.__defaults__, closure)
         rewritten.__kwdefaults__ = function.__kwdefaults__
         return rewritten
+
+
+def called(function: Any) -> Any:
+    """The program of a plain function of the user's that a program calls as written; anything else is itself."""
+    return of_plain(function) if type(function) is FunctionType else function
+
+
+@lru_cache(maxsize=256)
+def of_plain(function: FunctionType) -> Any:
+    """The program of a function, if it has loops, or calls others."""
+    made = NOT_PLAIN & function.__code__.co_flags or hasattr(function, "__wrapped__")
+    if made or not function.__qualname__.isidentifier() or function.__module__.partition(".")[0] in OURS:
+        return function
+    try:
+        program = Program(function, function.__name__)
+    except Exception:  # as any text may be met
+        return function
+    return program if program.rewritten is not function else function
 
 
 def found(code: CodeType, name: str) -> CodeType:
@@ -86,7 +112,7 @@ class Loops(ast.NodeTransformer):
     """Puts a choice in the place of each loop: run compiled, or as written, with such choices within."""
 
     def __init__(self, program: Program, whole: ast.FunctionDef) -> None:
-        self.program, self.whole = program, whole
+        self.program, self.whole, self.calls = program, whole, 0
         loops = (node for node in ast.walk(whole) if isinstance(node, ast.While | ast.For))
         self.live = {loop: Liveness(whole, loop).found for loop in loops}
 
@@ -94,6 +120,14 @@ class Loops(ast.NodeTransformer):
         return self.generic_visit(node) if node is self.whole else node
 
     def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and not hasattr(builtins, node.func.id):
+            asked = ast.Call(ast.Name(CALLED, ast.Load()), [node.func], [])
+            node.func = ast.copy_location(asked, node.func)
+            self.calls += 1
         return node
 
     def visit_While(self, node: ast.While) -> Any:
@@ -141,7 +175,7 @@ class Liveness:
         self.loop, self.found, self.met = loop, set[str](), False
         self.ends: list[tuple[set[str], set[str]]] = []
         """The names that are read after each loop around, and at the beginning of its next round."""
-        kinds = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+        kinds = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Try)
         within = [node for node in ast.walk(whole) if isinstance(node, kinds) and node is not whole]
         declared = [node.names for node in ast.walk(whole) if isinstance(node, ast.Global | ast.Nonlocal)]
         self.always = set[str]().union(*(names_read(node) for node in within), *declared)
@@ -174,8 +208,8 @@ class Liveness:
                 return set(self.ends[-1][isinstance(node, ast.Continue)])
             case ast.Return() | ast.Raise():
                 return names_read(node)
-            case ast.Assign() | ast.AnnAssign() | ast.Expr():
-                return names_read(node) | (after - assigned_in([node]))
+            case ast.Assign(targets=targets):
+                return names_read(node) | (after - assigned_in(targets))
             case ast.FunctionDef() | ast.ClassDef():
                 return after | names_read(node)
         after = after | names_read(node)

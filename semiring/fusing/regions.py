@@ -74,7 +74,7 @@ class Compiled:
         self.text, self.plan, self.wanted = text, translator.plan, translator.wanted
         self.parameters, self.inputs = list(translator.parameters.values()), translator.inputs
         self.names = list(translator.parameters)
-        self.assumptions, self.told = translator.assumptions, translator.told
+        self.assumptions, self.told, self.notes = translator.assumptions, translator.told, translator.notes
         self.results = list(enumerate(dtype for _, dtype in translator.results()))
         self.given = {name for name in translator.inputs if translator.is_given(name)}
         self.exits = [exits.index(node) for node in translator.exits]
@@ -104,7 +104,7 @@ class Region:
         self.fixpoints: dict[Any, Fixpoint | LevelSearch | None] = {}
         self.inner: list[Region] = []
         self.refused, self.since = 0, 0.0
-        self.told = ""
+        self.told, self.notes = "", dict[int, list[str]]()
         self.lines = f"lines {loop.lineno}-{loop.end_lineno}"
 
     def __call__(self, local: dict[str, Any]) -> dict[str, Any] | None:
@@ -121,6 +121,9 @@ class Region:
             return answer
         if fixpoint is None and self.is_around_fixpoints(values):
             self.told = "runs as written, around a fixpoint"
+            return None
+        if any(isinstance(x, Matrix) and (x.in_parts or x.streams) for x in values.values()):
+            self.refuse("of strips, on several GPUs or from disk, only fixpoints are compiled: it goes verb by verb")
             return None
         found = self.known.get(key)
         backend = backend_of(place_of_all(values))
@@ -139,6 +142,7 @@ class Region:
             return None
         self.refused = 0
         self.told = "compiled: " + (", ".join(found.told) or "element by element")
+        self.notes = found.notes
         return answer
 
     def is_around_fixpoints(self, values: dict[str, Any]) -> bool:

@@ -109,6 +109,8 @@ class Statements:
         self.depth = 0
         self.assumptions: list[tuple[dict[str, Any], str, Any]] = []
         self.told: list[str] = []
+        self.line, self.notes = 0, dict[int, list[str]]()
+        """The line of the user's statement, and what became of each."""
         self.fresh: set[str] = set()
         """Vectors whose lists of places have no others now, and lists that have been put in order."""
 
@@ -183,6 +185,12 @@ class Statements:
             self.emit("pass")
         self.indent -= 1
 
+    def note(self, what: str, line: int | None = None) -> None:
+        """Note what becomes of a line."""
+        notes = self.notes.setdefault(self.line if line is None else line, [])
+        if what not in notes:
+            notes.append(what)
+
     def new(self, stem: str = "t") -> str:
         self.names += 1
         return f"{stem}{self.names}"
@@ -239,6 +247,7 @@ class Statements:
     def statement(self, node: ast.stmt) -> None:
         """Translate one statement; what it took for itself is free again after it."""
         taken, self.taken = self.taken, []
+        self.line = self.line if self.prefix else node.lineno
         try:
             handler = getattr(self, f"do_{type(node).__name__}", None)
             if handler is None:
@@ -264,6 +273,7 @@ class Statements:
                     if self.is_call_of(call, verbs.select) and self.is_call_of(product, verbs.vxm, verbs.mxv):
                         joined = ast.Call(call.func, [product, *others], call.keywords)
                         nodes[k + 1] = ast.copy_location(ast.Assign(following.targets, joined), following)
+                        self.note(f"computed with line {following.lineno}", node.lineno)
                         continue
             self.statement(node)
 
@@ -589,8 +599,14 @@ class Statements:
         self.parameter(f"{name}_v", "values", None, dtype)
         return Sparse(dtype, size, f"{name}_i", f"{name}_v", f"{name}_n", ordered)
 
-    def new_array(self, dtype: np.dtype, size: str) -> Dense:
-        """Room for a dense vector."""
+    def new_array(self, dtype: np.dtype, size: str, into: str | None = None, *operands: Any) -> Dense:
+        """Room for a dense vector: that of the variable which it is for, unless an operand is read from there."""
+        name = str(into and self.named(into))
+        if self.in_turn and self.plan.types.get(name) == Type("dense", dtype) and not self.parts(name):
+            to = self.variable(name)
+            if to.array not in {getattr(x, "array", "") for x in operands}:
+                self.rewritten(to)
+                return replace(to, size=size)
         name = self.room("a", dtype)
         self.parameter(name, "array", None, dtype)
         if not size.isidentifier():
@@ -625,6 +641,7 @@ class Statements:
     def loop_over(self, to: Dense, value: Dense) -> None:
         """Emit to_i = value_i for every i."""
         self.rewritten(to)
+        self.note("one pass over a vector")
         with self.block(f"for i in range(uintp({value.size})):"):
             self.emit(f"{to.at('i')} = {cast(value.at('i'), value.dtype, to.dtype)}")
 
@@ -733,9 +750,11 @@ class Statements:
         """Emit a loop over a vector's elements, or over places outside which it is zero."""
         found = None if zero is None else self.places(x, zero, wanted)
         if found is None:
+            self.note("one pass over a vector")
             with self.block(f"for i in range(uintp({x.size})):"):
                 yield True
             return
+        self.note("looks only at places where there may be something")
         places, first, end, ascends = found
         with self.block(f"for q in range(uintp({first}), uintp({end})):"):
             self.emit(f"i = uintp({places}[q])")
@@ -752,6 +771,7 @@ class Statements:
         if v.ordered:
             return v
         if v.indices not in self.fresh:
+            self.note("puts a list in order")
             seen, room = self.parameter("words", "words"), self.scratch(v.dtype, None)
             self.emit(f"{self.helper('ordered', phases.ordered)}({v.indices}, {v.values}, {v.count}, {seen}, {room})")
             self.fresh.add(v.indices)
@@ -1185,7 +1205,7 @@ def ends_here(body: list[ast.stmt]) -> bool:
     return bool(body) and isinstance(body[-1], ast.Break | ast.Continue | ast.Return | ast.Raise)
 
 
-def assigned_in(body: Iterable[ast.stmt]) -> set[str]:
+def assigned_in(body: Iterable[ast.AST]) -> set[str]:
     """The names that statements assign, and those in them."""
     found = set()
     for statement in body:

@@ -23,7 +23,7 @@ from ..algebra.semirings import MONOIDS, Monoid, Semiring, counts, find_combiner
 from ..verbs import verbs
 from ..verbs.operands import common_dtype, result_dtype, typing_of
 from . import phases
-from .translator import Statements, described
+from .translator import CAPACITY, Statements, described
 from .values import (
     BOOL,
     FLOAT64,
@@ -33,6 +33,7 @@ from .values import (
     Function,
     MatrixValue,
     Number,
+    Several,
     Sparse,
     Unfit,
     cast,
@@ -344,6 +345,7 @@ def united(t: Statements, u: Sparse, v: Sparse, op: Any, zero: Any, drops: bool,
     in_place = t.in_turn and u.indices == f"v_{t.prefix}{into}_i" != v.indices and not t.parts(t.named(str(into)))
     to = replace(u, ordered=False) if in_place else t.new_list(u.dtype, u.size, False)
     t.fresh.discard(to.indices)
+    t.note("union of lists, in place" if in_place else "union of lists")
     place = t.scratch(np.dtype(np.int64), -1)
     t.emit(f"{to.count} = {unite}({u.list}, {v.list}, {place}, ({to.indices}, {to.values}))")
     return to
@@ -434,10 +436,15 @@ def product(
     size = A.shape[0 if matrix_first else 1]
     if d is not None:
         t.same_size(size, d.size)
+    argument = bool(known(rule.pop("return_argument", None) or Constant(None), "return_argument="))
     write = Written(t, **only(rule))
+    if argument and not (isinstance(x, Sparse) and s.add.selective and write.out is None is write.accum and t.in_turn):
+        raise Unfit("tells the arguments of a product that is no plain one of a sparse vector")
     x = typed(t, x, s, dtype)
+    way = "push" if isinstance(x, Sparse) else "gather by all threads"
+    t.note(f"product and select in one, {way}" if d is not None else f"product, {way}")
     t.told.append(f"{'mxv' if matrix_first else 'vxm'} of a {'sparse' if isinstance(x, Sparse) else 'dense'} vector")
-    at_entries = isinstance(x, Sparse) and isinstance(write.mask, Dense) and not write.mask.array
+    at_entries = isinstance(x, Sparse) and isinstance(write.mask, Dense) and not write.mask.array and not argument
     by_mask = write.mask is not None and not at_entries  # a mask that is an expression is computed at entries alone
     flags, wanted = write.flags(size) if by_mask else (t.scratch(BOOL, False), "True")
     along = matrix_first != isinstance(x, Sparse)  # rows for a gather of mxv, columns for its push
@@ -447,11 +454,13 @@ def product(
         x = t.in_order(x) if sums and dtype.kind == "f" else x
         kind = s, dtype, matrix_first, by_mask
         how = (phases.summing, *kind) if sums else (phases.pushing, *kind, better(s) if d else None)
+        how = (phases.pushing, *kind, None, True) if argument else how
         push = t.phase("push", *how)
-        into_place = into if write.out is None and not at_entries else None
+        into_place = into if write.out is None and not (at_entries or argument) else None
         to = t.new_list(dtype, size, False, into_place, x, write.mask)
         y = t.scratch(dtype, s.zero(dtype))
-        y += f", {t.parameter('seen', 'flags') if sums else d.array if d else y}"
+        chosen = t.scratch(t.inputs[CAPACITY].value, None) if argument else y
+        y += f", {t.parameter('seen', 'flags') if sums else d.array if d else chosen}"
         parts = f"{matrix}, {x.list}, {y}, ({flags}, {wanted}), ({to.indices}, {to.values})"
         t.emit(f"{to.count} = {push}({parts})")
         if sums:
@@ -459,13 +468,20 @@ def product(
         result: Any = to
     else:
         gather = t.phase("gather", phases.gathering, s, dtype, matrix_first, by_mask)
-        result = t.new_array(dtype, size)
+        x = t.as_array(x)
+        result = t.new_array(dtype, size, into if write.out is None else None, x, write.mask)
         exact = t.parameter("exact", "exact")
-        parts = f"({matrix}, {t.as_array(x).array}, {flags}, {wanted}, {result.array}, {exact})"
+        parts = f"({matrix}, {x.array}, {flags}, {wanted}, {result.array}, {exact})"
         t.emit(f"{gather}({t.parameter('gate', 'gate')}, {size}, {phases.ROWS_AT_A_TIME}, {parts})")
         t.unless(f"{exact}[0]")
     if by_mask:
         write.unmark()
+    if argument:
+        at = t.new_list(t.inputs[CAPACITY].value, size, False)
+        with t.block(f"for q in range(uintp({to.count})):"):
+            t.emit(f"{at.indices}[q], {at.values}[q] = {to.indices}[q], {chosen}[uintp({to.indices}[q])]")
+        t.emit(f"{at.count} = {to.count}")
+        return Several((to, at))
     return write.written(result, s.zero(dtype), into, masked=by_mask)
 
 
@@ -751,8 +767,8 @@ def _reduce(t: Statements, u: Any, monoid: Any, *, into: Any = None) -> Number:
 def _assign(
     t: Statements, out: Any, value: Any, rows: Any = None, *, semiring: Any = None, into: Any = None, **rule: Any
 ) -> Any:
-    if not isinstance(out, Dense) or not is_none(rows):
-        raise Unfit("assigns to a sparse vector, or to some places")
+    if not isinstance(out, Dense | Sparse) or not is_none(rows):
+        raise Unfit("assigns to some places")
     accum = rule.pop("accum", None)
     s = semiring_of(semiring) if not is_none(semiring) else None
     zero = s.zero(out.dtype) if s is not None else out.dtype.type(0)
@@ -760,8 +776,14 @@ def _assign(
     scalar = isinstance(value, Number)
     if scalar:
         value = Dense(out.dtype, out.size, held(t, value, out.dtype))
-    if not isinstance(value, Dense) or value.dtype != out.dtype:
-        raise Unfit("assigns what is no number, or no dense vector of the same dtype")
+    if not isinstance(value, Dense | type(out)) or value.dtype != out.dtype:
+        raise Unfit("assigns what is no number, or no vector of the same dtype")
+    if isinstance(out, Sparse):
+        if not is_none(accum):
+            raise Unfit("accumulates what it assigns to a sparse vector")
+        if isinstance(value, Dense):
+            value = sparse_from(t, value, "True" if scalar else f"{{0}} != {literal(zero)}", None)
+        return write.written(value, zero, into)
     if not is_none(accum):
         combiner = find_combiner(known(accum, "accum="), "add")
         if isinstance(combiner, BinaryOp) and (combiner.boolean or combiner.partial):
