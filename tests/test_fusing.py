@@ -677,7 +677,7 @@ def test_what_is_read_after_a_loop_is_given() -> None:
 
 @fusible
 def assigned(f: SparseVector, g: SparseVector, x: Any, flags: Any, k: int) -> Any:
-    for i in range(k):
+    for _ in range(k):
         sr.assign(f, 4, mask=flags)
         sr.assign(g, f, mask=g, complement=True)
         sr.assign(f, 0, mask=g.pattern(), replace=True)
