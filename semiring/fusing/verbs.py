@@ -453,8 +453,8 @@ def product(
     if isinstance(x, Sparse):
         x = t.in_order(x) if sums and dtype.kind == "f" else x
         kind = s, dtype, matrix_first, by_mask
-        how = (phases.summing, *kind) if sums else (phases.pushing, *kind, better(s) if d else None)
-        how = (phases.pushing, *kind, None, True) if argument else how
+        how: Any = (phases.summing, *kind) if sums else (phases.pushing, *kind, better(s) if d else None)
+        how = (*how, True) if argument else how
         push = t.phase("push", *how)
         into_place = into if write.out is None and not (at_entries or argument) else None
         to = t.new_list(dtype, size, False, into_place, x, write.mask)
@@ -778,13 +778,11 @@ def _assign(
         value = Dense(out.dtype, out.size, held(t, value, out.dtype))
     if not isinstance(value, Dense | type(out)) or value.dtype != out.dtype:
         raise Unfit("assigns what is no number, or no vector of the same dtype")
-    if isinstance(out, Sparse):
-        if not is_none(accum):
-            raise Unfit("accumulates what it assigns to a sparse vector")
-        if isinstance(value, Dense):
-            value = sparse_from(t, value, "True" if scalar else f"{{0}} != {literal(zero)}", None)
-        return write.written(value, zero, into)
-    if not is_none(accum):
+    if isinstance(out, Sparse) and isinstance(value, Dense):
+        value = sparse_from(t, value, "True" if scalar else f"{{0}} != {literal(zero)}", None)
+    if isinstance(out, Sparse) and not is_none(accum):
+        raise Unfit("accumulates what it assigns to a sparse vector")
+    if isinstance(out, Dense) and not is_none(accum):
         combiner = find_combiner(known(accum, "accum="), "add")
         if isinstance(combiner, BinaryOp) and (combiner.boolean or combiner.partial):
             raise Unfit("accumulates by a comparison or by an operator that has no result for some operands")
