@@ -20,7 +20,7 @@ BUDGETS = {
     "algorithms/fused/cuda": 6_850,
     "algorithms/fused/parts": 1_855,
     "bench": 11_080,
-    "tests": 36_030,
+    "tests": 36_060,
     "docs": 3_950,
 }
 

@@ -33,7 +33,7 @@ from semiring import (
     vxm,
 )
 from semiring.fusing import regions as regions_of_programs
-from semiring.fusing.program import Program
+from semiring.fusing.program import Program, called
 from semiring.fusing.regions import REFUSED
 from semiring.vectors import (
     all_vertices,
@@ -738,3 +738,42 @@ def test_products_that_tell_their_arguments(dtype: str) -> None:
         some = np.flatnonzero(rng.random(n) < 0.3)
         f = SparseVector(some, rng.integers(0, 3, some.size).astype(dtype), n)
         agree(masked_arguments, lambda A=A, f=f, n=n: (A, f, np.arange(n) % 5 == 2))
+
+
+def of_lists(x: Any) -> list[float]:
+    return [sum(part) for part in zip(x.tolist(), [1.0, 2.0, 3.0], strict=True) for _ in range(2)] + looped(x)
+
+
+def looped(x: Any) -> list[float]:
+    found = []
+    for part in x.tolist():
+        found.append(part)
+    while len(found) < 5:
+        found.append(0.0)
+    return found
+
+
+@pytest.mark.quick
+def test_plain_functions_that_nothing_is_compiled_of_are_called_as_they_are() -> None:
+    @fusible
+    def program(x: Any) -> Any:
+        return [of_lists(x) for _ in range(3)]
+
+    x = np.arange(3.0)
+    for _ in range(8):
+        assert program(x) == program(x, fused=False)
+    assert called(looped) is looped
+    assert called(len) is len
+
+
+@pytest.mark.quick
+def test_what_is_compared_with_infinity_may_be_an_integer() -> None:
+    @fusible
+    def program(x: Any) -> Any:
+        for k in range(3):
+            x[k] = -k
+            some, more, most = nonzero(x < np.inf), nonzero(x > 0.5), nonzero(x != 0)
+        return some, more, most, x
+
+    for dtype in ("int32", "float32"):
+        agree(program, lambda dtype=dtype: (np.array([0, 3, 0, 4], dtype),))

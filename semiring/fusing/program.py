@@ -27,6 +27,8 @@ from .translator import assigned_in
 
 LOOPS, CALLED = "__loops__", "__called__"
 """The names by which a rewritten function knows its loops, and asks what to call for a function."""
+MAX_IDLE = 8
+"""Number of calls in which no loop of a plain function ran compiled, after which it is called as it is."""
 NOT_PLAIN = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of functions whose calls only begin them."""
 
@@ -37,6 +39,8 @@ class Program:
     def __init__(self, function: FunctionType, name: str) -> None:
         self.function, self.name = function, name
         self.regions: list[Region] = []
+        self.idle = 0
+        """Number of calls since one in which a loop ran compiled."""
         self.why = ""
         """Why the function cannot be read; "" if it can."""
         try:
@@ -50,7 +54,10 @@ class Program:
         for region in self.regions:
             region.refused, region.told, region.since, region.notes = 0, "", 0.0, {}
         if not ASKING:
-            return self.rewritten(*args, **kwargs)
+            result = self.rewritten(*args, **kwargs)
+            used = not self.regions or any(region.told.startswith("compiled") for region in self.regions)
+            self.idle = 0 if used else self.idle + 1
+            return result
         matrix: Any = next((x for x in (*args, *kwargs.values()) if isinstance(x, Matrix | np.ndarray)), None)
         with UNTOLD if matrix is None else running_as(self.name, matrix) as run:
             result = self.rewritten(*args, **kwargs)
@@ -87,7 +94,10 @@ class Program:
 
 def called(function: Any) -> Any:
     """The program of a plain function of the user's that a program calls as written; anything else is itself."""
-    return of_plain(function) if type(function) is FunctionType else function
+    if type(function) is not FunctionType:
+        return function
+    found = of_plain(function)
+    return function if isinstance(found, Program) and found.idle > MAX_IDLE else found
 
 
 @lru_cache(maxsize=256)

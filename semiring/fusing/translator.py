@@ -364,7 +364,7 @@ class Statements:
         """Assign to a variable of the function that is being translated."""
         name = self.named(name)
         if not isinstance(value, Number | Dense | Sparse):
-            if name in self.bound and self.bound[name] is True:
+            if (name in self.bound and self.bound[name] is True) or name in self.wanted:
                 raise Unfit(f"gives {name} what is no number or vector")
             self.bound[name] = value
             return
@@ -1020,7 +1020,8 @@ class Statements:
             return found
         if sign == "==" and x.dtype.kind == y.dtype.kind == "i":
             return replace(found, within=frozenset([(x.array, f"= {y.code}", "False")]))
-        if sign in ("!=", "<", ">") and y.constant in (0, np.inf, -np.inf) and (y.constant == 0 or dtype.kind == "f"):
+        never = (0,) if x.dtype.kind == "i" else (0, np.inf, -np.inf)
+        if sign in ("!=", "<", ">") and y.constant in never:
             return replace(found, within=frozenset([(x.array, literal(x.dtype.type(y.constant)), "False")]))
         return found
 
