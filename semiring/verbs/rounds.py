@@ -65,7 +65,7 @@ def look(operands: tuple[Any, ...]) -> None:
     known.told = is_in_loop(code, frame.f_lasti)
     if known.told and may_be_compiled(operands) and not in_program(frame):
         where = f"on {code.co_name}" if code.co_name.isidentifier() else "on a function with it"
-        message = f"this Python loop of verbs has run over {ROUNDS} rounds: @fusible {where} compiles such loops"
+        message = f"this Python loop of verbs has run over {ROUNDS} rounds, which @fusible {where} may compile"
         warnings.warn(message, PerformanceWarning, stacklevel=level)
 
 
