@@ -62,6 +62,7 @@ SCHEDULES = {
     "buckets, widths change": Schedule("buckets", 1, few=50, doublings=5),
     "exact minimum": Schedule("exact minimum", 0),
     "frontier": Schedule("frontier", None),
+    "sweep": Schedule("sweep", None, every=True),
     "deep": Schedule("buckets", 3, deep=True),
     "deep, one round": Schedule("buckets", 3, deep=True, rounds=1),
     "deep, widths change": Schedule("buckets", 1, deep=True, few=50, many=60),

@@ -777,3 +777,18 @@ def test_what_is_compared_with_infinity_may_be_an_integer() -> None:
 
     for dtype in ("int32", "float32"):
         agree(program, lambda dtype=dtype: (np.array([0, 3, 0, 4], dtype),))
+
+
+def test_a_vector_that_is_written_after_a_loop_keeps_its_identity() -> None:
+    def swapped(f: SparseVector, g: SparseVector, x: Any) -> Any:
+        for _ in range(2):
+            f, g = g, f
+            scatter_add(x, f)
+        sr.assign(f, 2)
+        return f, g, x
+
+    def make() -> tuple[Any, ...]:
+        f, g = (SparseVector.trusted(np.array(at, "int32"), np.array([1, 3], "int32"), 6) for at in ([0, 2], [3, 5]))
+        return f, g, np.zeros(6, "int32")
+
+    agree(fusible(swapped), make, "runs as written")

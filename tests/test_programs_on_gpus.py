@@ -22,6 +22,8 @@ from .user_programs import PROGRAMS
 
 EMULATED = "Dijkstra", "Δ-stepping", "cores", "hooking", "infection", "layers", "strong components"
 """Programs whose kernels have all parts among them: products of both kinds, sums, unions, folds, and orders."""
+ON_THE_HOST = {"nearest source"}
+"""Programs that make arrays with NumPy, beside matrices that are elsewhere."""
 RANDOM = 80
 """Random programs on a GPU, of RANDOM / PER_KIND kinds."""
 
@@ -59,7 +61,7 @@ def test_nvrtc_compiles_the_kernel(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.backend("cuda")
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAMS.keys() - ON_THE_HOST)
 def test_a_program_has_its_bits_on_a_gpu(name: str) -> None:
     given = PROGRAMS[name]
     compiled = fusible(given.function)

@@ -70,9 +70,9 @@ def within(found: Array, d: Array, s: Semiring, limit: Any) -> Array:
     return found if limit == s.zero(d.dtype) else namespace(d).where(s.better(limit, found), d, found)
 
 
-def searched(A: Matrix, source: int, outside: Array) -> Array:
+def searched(A: Matrix, source: int, outside: Array | None) -> Array:
     """The level of each vertex in a search that keeps out of what is outside, -1 where it does not lead."""
-    return bfs.run(A, source, outside if bool(outside.any()) else None, Direction(), None, False)[0]
+    return bfs.run(A, source, outside, Direction(), None, False)[0]
 
 
 def outside(A: Matrix, s: Semiring) -> bool:

@@ -167,8 +167,10 @@ class LevelSearch:
             if namespace(level).may_share_memory(level, visited):
                 return None
         A = A.T if self.matrix_first else A
-        outside = visited.copy()
-        outside[source] = False
+        outside = None
+        if int(visited.sum()) > self.ahead:  # others than the source
+            outside = visited.copy()
+            outside[source] = False
         found = import_module(SCHEDULES).searched(A, source, outside)
         reached = found >= self.ahead
         visited |= reached

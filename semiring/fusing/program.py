@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+from collections.abc import Iterable
 from copy import deepcopy
 from functools import lru_cache
 from types import CellType, CodeType, FunctionType
@@ -19,8 +20,10 @@ import numpy as np
 from formats import Matrix
 from formats.performance import OURS
 
+from .. import vectors
 from ..algebra.translation import Untranslatable
 from ..algebra.translation import _source as source
+from ..verbs import verbs
 from ..verbs.explanation import AS_WRITTEN, ASKING, UNTOLD, running_as
 from .regions import Region, exits_of
 from .translator import assigned_in
@@ -162,7 +165,9 @@ class Loops(ast.NodeTransformer):
 
     def choice(self, node: Any) -> tuple[ast.stmt, ast.If]:
         """Makes a call that runs the loop compiled, and what follows from it if it has."""
-        region = Region(self.program.function, deepcopy(node), self.live[node])
+        inside = {id(each) for each in ast.walk(node)}
+        elsewhere = (each for each in ast.walk(self.whole) if id(each) not in inside)
+        region = Region(self.program.function, deepcopy(node), self.live[node], written_in_place(elsewhere))
         number = len(self.program.regions)
         self.program.regions.append(region)
         found = f"__found{number}"
@@ -234,3 +239,24 @@ def names_read(node: ast.AST) -> set[str]:
     changed = {id(each.target) for each in ast.walk(node) if isinstance(each, ast.AugAssign)}
     nodes = (each for each in ast.walk(node) if isinstance(each, ast.Name))
     return {each.id for each in nodes if not isinstance(each.ctx, ast.Store) or id(each) in changed}
+
+
+WRITES = {"assign", "scatter", "scatter_add", "scatter_sub"}
+"""Names of functions that write to their first argument."""
+READS = {*dir(vectors), *dir(verbs), *dir(builtins), *dir(np)} - WRITES
+"""Names of functions that write to none, but for out=."""
+
+
+def written_in_place(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names of vectors that statements may write in place."""
+    found: list[ast.AST] = []
+    for node in nodes:
+        match node:
+            case ast.AugAssign(target=target):
+                found.append(target)
+            case ast.Subscript(value=of, ctx=ast.Store()):
+                found.append(of)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=keywords):
+                found += [each.value for each in keywords if each.arg == "out"]
+                found += args[:1] if name in WRITES else [] if name in READS else args
+    return {node.id for node in found if isinstance(node, ast.Name)}

@@ -95,8 +95,8 @@ class Compiled:
 class Region:
     """A loop of a user's function.  read: the names that the function reads outside."""
 
-    def __init__(self, function: FunctionType, loop: Any, read: set[str]) -> None:
-        self.function, self.loop, self.read = function, loop, read
+    def __init__(self, function: FunctionType, loop: Any, read: set[str], written: set[str]) -> None:
+        self.function, self.loop, self.read, self.written = function, loop, read, written
         self.assigned = assigned_in([loop])
         self.exits = exits_of(loop)
         self.loads = sorted({node.id for node in ast.walk(loop) if isinstance(node, ast.Name)})
@@ -181,6 +181,7 @@ class Region:
     def compiled(self, inputs: dict[str, Any], backend: Backend) -> Compiled | Unfit:
         """The loop for inputs of these types, or why there is none."""
         plan, before = Plan(), ""
+        plan.elsewhere = self.written
         try:
             for _ in range(MAX_ATTEMPTS):
                 changed = {name for name in plan.changed if name in inputs}

@@ -65,14 +65,16 @@ class Plan:
     """Knowledge of a loop, from one attempt to translate it to the next.
 
     types: of every variable.  changed: variables whose vectors, as the loop finds them, are written in place.  mutable:
-    all whose vectors are written in place.  listed: dense ones with a list of the places where they are not a value,
-    and that value.  growing: those whose lists grow.  unlisted: those that are written as a whole.
+    all whose vectors are written in place.  elsewhere: those that the function writes in place outside the loop.
+    listed: dense ones with a list of the places where they are not a value, and that value.  growing: those whose lists
+    grow.  unlisted: those that are written as a whole.
     """
 
     def __init__(self) -> None:
         self.types: dict[str, Type] = {}
         self.changed: set[str] = set()
         self.mutable: set[str] = set()
+        self.elsewhere: set[str] = set()
         self.listed: dict[str, str] = {}
         self.growing: set[str] = set()
         self.unlisted: set[str] = set()
@@ -350,7 +352,7 @@ class Statements:
         other = storage[2:-2] if storage.startswith(("v_", "p_")) else name
         if other == name or (isinstance(value, Dense) and not storage.endswith("_a")):
             return
-        if {name, other} & self.plan.mutable:
+        if {name, other} & (self.plan.mutable if other not in self.inputs else self.plan.mutable | self.plan.elsewhere):
             raise Unfit(f"gives the vector {other}, which is written in place, a second name")
         seen = other in self.read or (other in self.inputs and other not in self.rebound)
         if seen and name in self.read and other not in renamed:

@@ -91,7 +91,7 @@ class Schedule:
     name: for `explain`.  width: of the threshold; None for no threshold.  deep: many rounds of a warp between barriers,
     so many.  few: edges of a wide step below which the threshold is raised, or entries of a deep step below which the
     width is doubled, until they are more than many.  doublings: of the width by wide steps of few edges, at most.
-    deepens: may a run that begins wide go deep after many calm steps?
+    deepens: may a run that begins wide go deep after many calm steps?  every: sweeps.
     """
 
     name: str
@@ -102,6 +102,7 @@ class Schedule:
     many: int = 2**63
     deepens: bool = False
     doublings: int = 0
+    every: bool = False
 
 
 HOPS = Schedule("buckets", np.int32(64), True, rounds=12, few=2048, many=8192)
@@ -320,7 +321,7 @@ class Run:
         few = np.uint64(WIDE_MIN_EDGES if how.deep and how.few else how.few)
         notes = (kernels.NULL,) * 2 if self.noted is None else (self.noted, self.when)
         calm = np.uint64(CALM_EDGES if how.deep or how.deepens else 0)
-        steering = self.width, *self.ends, few, *notes, calm
+        steering = self.width, *self.ends, np.bool_(how.every), few, *notes, calm
         return self.control, *rows, self.d, self.active, *lists, *steering, np.uint64(how.doublings)
 
     def known(self) -> dict[str, int]:

@@ -150,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(STRIPS_THREADS, STRIPS_BLOCKS)
         const int turn = (int)(step % 2);
         if (step > 0) taken += take_in(inboxes, 1 - turn, own_n, d + first, marks + first / 32, active);
         if (thread_number() < gpus) control->sent[1 - turn][thread_number()] = 0;
-        const unsigned long long expanded = expand_near(control, step, own_n, d + first, active, threshold.value,
+        const unsigned long long expanded = expand_near(control, step, own_n, d + first, active, threshold.value, false,
                                                         nullptr, nullptr, rows, offsets, relax);
         edges += expanded;
         bring(inboxes, turn, d, marks, control->sent[turn]);

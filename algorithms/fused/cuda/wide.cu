@@ -38,13 +38,13 @@ struct Relax {
 // 32 vertices. Its warp looks at the vertices of a word together, and only where there is a bit. The block takes all
 // places at once.
 __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d, unsigned int* active, T threshold,
-                                       T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
+                                       bool every, T* noted, int* when, int step, I* rows, I* offsets, unsigned long long* counter) {
     constexpr int PER_LANE = 4;
     T left = ZERO;
     const long long tile = WIDE_THREADS * 32ll;
     for (long long base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
         const long long word = base / 32 + threadIdx.x, of_warp = (word - lane_number()) * 32;
-        const unsigned int bits = word * 32 < n ? active[word] : 0;
+        const unsigned int bits = word * 32 >= n ? 0 : every ? ~0u : active[word];
         if (!__syncthreads_or(bits != 0)) continue;
         unsigned int taken = 0, listed = 0, wanted = 0, weight = 0;
         for (unsigned int some = __ballot_sync(WARP, bits != 0); some != 0;) {
@@ -100,10 +100,10 @@ __device__ __forceinline__ T list_near(const I* indptr, long long n, const T* d,
 // A step: list what is near, and relax its edges, of which it returns the number.
 template <class State>
 __device__ __forceinline__ unsigned long long expand_near(State* control, unsigned long long step, long long n, const T* d,
-                                                          unsigned int* active, T threshold, T* noted, int* when, I* rows,
-                                                          I* offsets, Relax& relax) {
+                                                          unsigned int* active, T threshold, bool every, T* noted,
+                                                          int* when, I* rows, I* offsets, Relax& relax) {
     Slot* const next = control->nearest + (step + 1) % 3;
-    fold_into(next, list_near(relax.g.indptr, n, d, active, threshold, noted, when, (int)step + 1, rows, offsets,
+    fold_into(next, list_near(relax.g.indptr, n, d, active, threshold, every, noted, when, (int)step + 1, rows, offsets,
                               control->queue + step % 3));
     if (thread_number() == 0) {
         control->queue[(step + 1) % 3] = 0;
@@ -120,14 +120,14 @@ __device__ __forceinline__ unsigned long long expand_near(State* control, unsign
 
 constexpr int CALM_STEPS = 64;
 
-// few: edges of a step below which the threshold is raised, so that steps stay worth their barriers, and the width
-// doubled.  most: doublings, 0 for one width.
+// every: a step expands all that is reached, not only what is active.  few: edges of a step below which the threshold is
+// raised, so that steps stay worth their barriers, and the width doubled.  most: doublings, 0 for one width.
 // noted: (n,), read and written where NOTES: d after a step depends on d before it alone then, and not on who came first.
 // when: (n,), there too, the last step, counted from 1, that has expanded each vertex.  calm: edges below which a step is
 // calm; after CALM_STEPS of them in a row it stops, for the other kernel to begin.
 extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
     wide(Control* control, const I* indptr, const J* indices, const T* values, I value_step, long long n, T* d,
-         unsigned int* active, I* rows, I* offsets, T width, T limit, I target, unsigned long long few,
+         unsigned int* active, I* rows, I* offsets, T width, T limit, I target, bool every, unsigned long long few,
          T* noted, int* when, unsigned long long calm, unsigned long long most, unsigned long long last_step) {
     const Graph g{indptr, indices, values, value_step};
     unsigned long long step = control->steps, edges = 0, before = control->before;
@@ -140,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(WIDE_THREADS, WIDE_BLOCKS)
         done = nearest == ZERO || !no_worse(nearest, relax.bound = bound_now(d, limit, target));
         if (done) break;
         threshold.raise(nearest, before, step > 0);
-        before = expand_near(control, step, n, d, active, threshold.value, noted, when, rows, offsets, relax);
+        before = expand_near(control, step, n, d, active, threshold.value, every, noted, when, rows, offsets, relax);
         calm_steps = before < calm ? calm_steps + 1 : 0;
         edges += before;
     }
