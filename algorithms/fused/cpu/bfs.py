@@ -33,7 +33,7 @@ from semiring.cpu.dealing import crew_for, dealt
 from semiring.cpu.kernels import compiled, inlined
 from semiring.verbs.explanation import details
 
-from .words import count_bits, flagged, listed, lowest_bit, rows_with_edges
+from .words import count_bits, flagged, listed, lowest_bit, others, rows_with_edges
 
 LARGE_EDGES = 1 << 16
 """Minimum of edges for a level to be handed to threads."""
@@ -106,13 +106,29 @@ def fill(
     return done
 
 
+def component(gate: np.ndarray, A: CSR, source: int) -> np.ndarray:
+    """Return a bitmap of the vertices that a source is connected with, where every edge's reverse is stored."""
+    level = np.empty(A.nrows, np.int32)
+    nowhere = np.empty(0, index_dtype(A.nrows))
+    _fill(gate, level.size, VERTICES_AT_A_TIME, (level, nowhere))
+    _Search(A, level, nowhere, Direction(), A.nrows, gate, A).run(source)
+    return others(flagged(gate, level, -1), A.nrows)
+
+
 class _Search:
     """One search: the queue, bitmaps from the first large level on, and the choice of the next step."""
 
     def __init__(
-        self, A: CSR, level: np.ndarray, parent: np.ndarray, how: Direction, deepest: int, gate: np.ndarray
+        self,
+        A: CSR,
+        level: np.ndarray,
+        parent: np.ndarray,
+        how: Direction,
+        deepest: int,
+        gate: np.ndarray,
+        columns: Any = None,
     ) -> None:
-        self.A, self.level, self.parent, self.how, self.gate = A, level, parent, how, gate
+        self.A, self.level, self.parent, self.how, self.gate, self.columns = A, level, parent, how, gate, columns
         self.threads = int(gate[MEMBERS])
         room = min(LARGE_EDGES, A.nnz) + 1  # threads that share a level may find a vertex more than once
         self.queue = np.empty(A.nrows + 2 * room, parent.dtype)
@@ -180,7 +196,7 @@ class _Search:
 
     def pull(self, listed: bool) -> None:
         """Pull a level down the columns of the unvisited.  listed: True if the frontier is in the queue."""
-        columns: Any = by_columns(self.A)
+        columns: Any = by_columns(self.A) if self.columns is None else self.columns
         seen, k = self.visited(), int(self.state[LEVEL])
         if not self.pulled:
             seen |= ~rows_with_edges(self.gate, columns)
