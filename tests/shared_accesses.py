@@ -357,6 +357,7 @@ HARMLESS = {
     "An atomic operation looks again before anything is written.": """
         bfs.py: before = parent[v]
         bfs.py: if parent.size and not seen[word] & bit and np.uint64(parent[v]) > np.uint64(u):
+        contraction.py: old, weight = best[tree], weights[e]
         forest.py: old = best[tree]
         relaxation.py: now = d[j]
         relaxation.py: if better_than(t, d[j]):
