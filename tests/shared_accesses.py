@@ -391,10 +391,8 @@ HARMLESS = {
         forest.py: found += best[np.uintp(f[np.uintp(active[at])])] == active[at]
         forest.py: if best[tree] == active[at]:
         forest.py: choosers[to], best[tree] = active[at], -1""",
-    "Only a vertex with k neighbours left is written without an atomic operation, and such a one others only read.": """
-        cores.py: d = left[np.uintp(v)]
-        cores.py: d = left[u]
-        cores.py: left[np.uintp(v)] = ~k""",
+    "Who sees an older number takes one away for nothing, and adds it again.": """
+        cores.py: if left[u] > k:""",
     "All write True.": """
         label_propagation.py: changed[0] = True""",
 }

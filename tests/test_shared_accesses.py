@@ -74,7 +74,13 @@ FULL = (
 @pytest.mark.parametrize(
     ("module", "engine", "before", "after", "line"),
     [
-        ("cores", "core_number", f"if shared:{NESTED}while d", f"if False:{NESTED}while d", "left[u] = d - (d > k)"),
+        (
+            "cores",
+            "core_number",
+            "d = added(left, u, lost)",
+            f"d = left[u]{NESTED + 8 * ' '}left[u] = d + lost",
+            "left[u] = d + lost",
+        ),
         ("shared_relaxation", "sssp, full lists", FAR, FULL, "far[0][last], far[1][last] = v, x"),
     ],
 )
