@@ -41,7 +41,7 @@ LARGE_EDGES = 1 << 16
 MIN_NNZ = 1 << 17
 """Minimum of entries for large levels: below, all are pushed in one loop, as to choose takes longer."""
 
-MIN_VERTICES_PER_THREAD = 1 << 7
+MIN_VERTICES_PER_THREAD = 1 << 6
 """Minimum of vertices of a small level that are worth a thread."""
 
 MIN_THREADS = 4

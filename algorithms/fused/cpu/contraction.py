@@ -27,7 +27,7 @@ from semiring.cpu.kernels import compiled, inlined
 
 from .components import join, pointed
 
-EDGES_AT_A_TIME = 1 << 11
+EDGES_AT_A_TIME = 1 << 13
 """Number of edges, or of trees, that a thread takes at a time."""
 
 

@@ -48,10 +48,9 @@ def cores(A: CSR, symmetrize: bool) -> np.ndarray:
     left, alive, core = np.empty(n, vertex), np.empty(n, vertex), np.empty(n, np.int64)
     with crew(threads if threads >= MIN_THREADS else 1) as gate:
         _begin(gate, n, VERTICES_AT_A_TIME, (S.indptr, left, alive))
-        queues = np.empty((gate[MEMBERS], n + 1), vertex)
-        marks = np.zeros((gate[MEMBERS] + 1) * LINE, np.int64)
-        lists, rows = (alive, np.empty_like(alive), queues, marks), (S.indptr, S.indices)
-        _peel(gate, rows, int(left.min(initial=n)), left, *lists)
+        queues = np.empty((gate[MEMBERS], n + 1), vertex), np.zeros((gate[MEMBERS] + 1) * LINE, np.int64)
+        lists, rows = (alive, np.empty_like(alive)), (S.indptr, S.indices)
+        _peel(gate, rows, int(left.min(initial=n)), left, lists, queues)
         _end(gate, n, VERTICES_AT_A_TIME, (left, core))
     return core
 
@@ -71,9 +70,10 @@ def _end(first, stop, left, core):
 
 
 @dealt
-def _look(thread, first, stop, k, left, alive, kept, staying, queues, marks):
+def _look(thread, first, stop, k, left, lists, queues):
     """Lay those of a list with k neighbours left into the thread's queue; those with more make another list."""
-    stays, one, queue, tail = np.uintp(first), np.uintp(1), queues[thread], np.uintp(marks[thread * LINE + TAIL])
+    (alive, kept, staying), queue, marks = lists, queues[0][thread], queues[1]
+    stays, one, tail = np.uintp(first), np.uintp(1), np.uintp(marks[thread * LINE + TAIL])
     for at in range(np.uintp(first), np.uintp(stop)):
         v = alive[at]
         d = left[np.uintp(v)]
@@ -156,15 +156,16 @@ def _leave_alone(k, rows, left, alive, queue, count):
 
 
 @compiled
-def _peel(gate, rows, k, left, alive, kept, queues, marks):
-    """Let all vertices leave, for one k after the other.  left: their degrees, at first.  alive: all of them."""
+def _peel(gate, rows, k, left, lists, own):
+    """Let all vertices leave, for one k after the other.  left: their degrees, at first.  lists: all, and room."""
+    (alive, kept), (queues, marks) = lists, own
     count, staying = alive.size, marks[marks.size - 1 :]
     while count and not interrupted():
         least = left.dtype.type(k)
         if gate[MEMBERS] > 1:
             staying[0] = 0
             grain = 1 + count // (PIECES_PER_THREAD * gate[MEMBERS])
-            _look(gate, count, grain, (least, left, alive, kept, staying, queues, marks))
+            _look(gate, count, grain, (least, left, (alive, kept, staying), own))
             _leave(gate, (gate, rows, least, left, queues, marks))
             alive, kept, count = kept, alive, staying[0]
         else:

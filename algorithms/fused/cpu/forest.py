@@ -54,9 +54,6 @@ VERTICES_AT_A_TIME = 256
 MAX_THREADS_TO_SORT = 2
 """Maximum of threads with which listed edges are sorted, by one of them; more contract them sooner."""
 
-LIGHT_NNZ = 8
-"""Number of entries that are looked through as fast as an edge is contracted, about."""
-
 EDGES_AT_A_TIME = 1 << 12
 """Number of edges that a thread takes at a time."""
 
@@ -163,7 +160,7 @@ class Trees:
 
     def join(self, edges: LightEdges) -> None:
         """Join trees along the edges from the lightest to the heaviest."""
-        if (threads := threads_for(LIGHT_NNZ * edges.u.size)) > MAX_THREADS_TO_SORT:
+        if (threads := threads_for(NNZ_PER_VERTEX * edges.u.size)) > MAX_THREADS_TO_SORT:
             with crew(threads) as gate:
                 listed = edges.u, edges.v, edges.weights
                 self.count[0] = contract(gate, listed, self.f, (*self.chosen, self.weight))

@@ -17,7 +17,7 @@ from formats import CSR
 from formats.arrays import index_dtype
 from semiring.cpu.dealing import deal, dealt, threads_for
 
-VERTICES_AT_A_TIME = 1 << 8
+VERTICES_AT_A_TIME = 1 << 9
 """Number of vertices that a thread takes at a time."""
 
 

@@ -43,7 +43,7 @@ ENTRIES_AT_A_TIME = 16
 PLACES_PER_THREAD = 2
 """Number of blocks for each thread that may lie there."""
 
-SIFTED_AT_A_TIME = 64
+SIFTED_AT_A_TIME = 16
 """Number of far entries that a thread takes at a time."""
 
 LINE = 16
