@@ -11,13 +11,14 @@ import math
 import mmap
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 SMALLEST, LARGEST = 32 * 2**20, 2**30
 """Bytes of an array whose memory is kept. The C library keeps that of smaller ones."""
 
+Mapped = TypeVar("Mapped", bound=mmap.mmap)
 _kept: list[_Block] = []
 
 
@@ -56,16 +57,30 @@ def empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
     return np.asarray(_Lent(block if fits else _new(size), shape, dtype))
 
 
+def thin(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    """As NumPy's, of small pages, for what is written here and there: a large page is cleared as a whole."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if not (size and hasattr(mmap, "MADV_NOHUGEPAGE")):
+        return np.empty(shape, dtype)
+    block = _mapped(mmap.mmap, size)
+    block.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(block, dtype).reshape(shape)
+
+
 def give_back() -> None:
     """Let the system have what is kept."""
     _kept.clear()
 
 
-def _new(size: int) -> _Block:
+def _mapped(kind: type[Mapped], size: int) -> Mapped:
     try:
-        block = _Block(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        return kind(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(f"no room for {size:,} bytes") from error
+
+
+def _new(size: int) -> _Block:
+    block = _mapped(_Block, size)
     if hasattr(mmap, "MADV_HUGEPAGE"):
         block.madvise(mmap.MADV_HUGEPAGE)
     block.address = np.frombuffer(block, np.uint8).ctypes.data

@@ -154,7 +154,14 @@ def test_a_small_graph_is_searched_by_one_thread_that_pushes():
 @pytest.mark.parametrize("count", [1, 2, 8])
 def test_small_levels_are_shared_in_a_queue_that_is_often_full(count, monkeypatch):
     monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 0)
-    limits = {"MIN_NNZ": 0, "LARGE_EDGES": 2000, "MIN_VERTICES_PER_THREAD": 1, "MIN_THREADS": 2, "ITEMS_AT_A_TIME": 2}
+    limits = {
+        "MIN_NNZ": 0,
+        "LARGE_EDGES": 2000,
+        "MIN_VERTICES_PER_THREAD": 1,
+        "MIN_THREADS": 2,
+        "ITEMS_AT_A_TIME": 2,
+        "FRONTIER_AT_A_TIME": 2,
+    }
     for name, value in limits.items():
         monkeypatch.setattr(search, name, value)
     for A in (network(3000, 2, seed=7), network(4000, 1, seed=8, symmetric=True)):
@@ -382,7 +389,14 @@ def test_an_acyclic_graph_and_one_of_small_components_have_no_giant():
 def test_any_number_of_threads_gives_the_bits_of_one_and_of_the_equations(first, monkeypatch):
     monkeypatch.setattr(dealing, "MIN_NNZ_FOR_THREADS", 0)
     monkeypatch.setattr(strong, "MIN_FOUND_VERTICES", 4)
-    limits = {"MIN_NNZ": 0, "LARGE_EDGES": 150, "MIN_VERTICES_PER_THREAD": 1, "MIN_THREADS": 2, "ITEMS_AT_A_TIME": 2}
+    limits = {
+        "MIN_NNZ": 0,
+        "LARGE_EDGES": 150,
+        "MIN_VERTICES_PER_THREAD": 1,
+        "MIN_THREADS": 2,
+        "ITEMS_AT_A_TIME": 2,
+        "FRONTIER_AT_A_TIME": 2,
+    }
     for name, value in limits.items():
         monkeypatch.setattr(search, name, value)
     for seed in range(first, first + 20):

@@ -29,7 +29,7 @@ import algorithms.fused.cpu
 import semiring.cpu
 from formats import CSC, CSR, Matrix, from_edges
 from semiring import BinaryOp, MinPlus, PlusTimes, Semiring, mxm, mxv, vxm
-from semiring.cpu import suitesparse, threads
+from semiring.cpu import crew, suitesparse, threads
 from semiring.cpu.pool import Pool, Task
 
 from .conftest import writable
@@ -106,6 +106,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for module, constant in thresholds():
         monkeypatch.setattr(module, constant, 1)
     monkeypatch.setattr(threads, "Pool", Counting)
+    monkeypatch.setattr(crew, "STAYS", 0)
     monkeypatch.setattr(Counting, "begun", Counter())
     library = suitesparse.library()
     chunk = library and library.ss.config["chunk"]

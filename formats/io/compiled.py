@@ -18,11 +18,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, index_dtype
-from ..hooks import machine_code
+from ..hooks import machine_code, side_by_side, threads
 from .digits import TENS, digits_from
 from .edges import narrow
 from .lines import BLANKS_OR_COMMA, INTEGER, EdgeLine
@@ -34,6 +35,8 @@ SPLIT = 2.0**27 + 1
 DOUBT = 2.0**-98
 SHORTEST_LINE = len("0 1\n")
 CAREFUL_BYTES = 1 << 12
+PIECE_BYTES = 1 << 16
+"""Bytes of lines that are worth a thread."""
 ZERO, NINE, PLUS, MINUS, POINT, SMALL_E, SPACE, TAB, FEED, RETURN = b"09+-.e \t\n\r"
 TO_SMALL = 32
 NO_BYTE = -1
@@ -66,21 +69,19 @@ class Reader:
         while True:
             top = np.iinfo(id_type).max
             last_src, last_dst = (top, top) if shape is None else (first + extent - 1 for extent in shape)
-            start, room = at, (len(block) - at) // SHORTEST_LINE + 1
-            if room > self._memory.shape[1]:
-                self._memory = np.empty((3, room), np.int64)
-            src, dst, weights = self._memory[0].view(id_type), self._memory[1].view(id_type), self._memory[2]
-            columns = src, dst, weights, weights.view(np.float64), first, last_src, last_dst, line.lowest
-            at, edges, ended, real = machine_code(read_lines)(text, start, syntax, columns)
-            source.line_number += ended
-            part = [src[:edges], dst[:edges]]
-            if line.columns > 2:
-                part.append(weights[:edges].view(np.float64) if real else narrow(weights[:edges]))
-            if at == len(block) and not parts:
-                return tuple(part)
-            parts.append([column.copy() for column in part])
+            cuts, new = [at, len(block)] if at else pieces_of(block), list[Sequence[Array]]()
+            start, bounds = at, (first, last_src, last_dst, line.lowest)
+            for stop, found in zip(cuts[1:], self._read(text, cuts, syntax, id_type, bounds), strict=True):
+                at, (src, dst, weights), ended, real = found
+                source.line_number += ended
+                weighted = (weights.view(np.float64) if real else narrow(weights),) if line.columns > 2 else ()
+                new.append((src, dst, *weighted))
+                if at < stop:
+                    break
             if at == len(block):
-                return tuple(map(np.concatenate, zip(*parts, strict=True)))
+                parts += new
+                return tuple(map(np.concatenate, zip(*parts, strict=True))) if parts[1:] else tuple(*parts)
+            parts += [[column.copy() for column in part] for part in new]
             if id_type == np.int32 and shape is None:  # the line that it stopped at may hold but a larger id
                 id_type = np.dtype(np.int64)
                 continue
@@ -91,6 +92,33 @@ class Reader:
             at = end.end()
             parts.append(read_carefully(source, line, block[start:at], first, shape))
             id_type = index_dtype(*shape or ())
+
+    def _read(
+        self, text: Array, cuts: list[int], syntax: tuple[Any, ...], id_type: np.dtype, bounds: tuple[int, ...]
+    ) -> list[tuple[int, list[Array], int, bool]]:
+        """Read each piece into its own memory: where it stopped, columns, lines, and whether weights are real."""
+        rooms = [(cut - cuts[0]) // SHORTEST_LINE + k for k, cut in enumerate(cuts)]
+        if rooms[-1] > self._memory.shape[1]:
+            self._memory = np.empty((3, rooms[-1]), np.int64)
+        read, found = machine_code(read_lines), list[Any]([None] * (len(cuts) - 1))
+
+        def piece(k: int) -> None:
+            src, dst, weights = self._memory[:, rooms[k] : rooms[k + 1]]
+            columns = src.view(id_type), dst.view(id_type), weights
+            at, edges, ended, real = read(
+                text[: cuts[k + 1]], cuts[k], syntax, (*columns, weights.view(np.float64), *bounds)
+            )
+            found[k] = at, [column[:edges] for column in columns], ended, real
+
+        side_by_side(piece, len(found))
+        return found
+
+
+def pieces_of(block: memoryview) -> list[int]:
+    """Where pieces of whole lines begin and end that threads read."""
+    count = max(1, min(threads(), len(block) // PIECE_BYTES))
+    ends = [LINE_END.search(block, len(block) * k // count - 1) for k in range(1, count)]
+    return [0, *(end.end() for end in ends if end is not None), len(block)]
 
 
 @cache

@@ -134,18 +134,23 @@ def _sorted_blocks(
     digits = max(1, -(-(shift + column_bits) // DIGIT_BITS))
     counts = digits, 1 << -(-(shift + column_bits) // digits)
     found, wrong = np.zeros(begins.size, np.int64), np.full(begins.size - 1, -1)
-    sort = machine_code(sort_rows_of_block)
+    sort, most = machine_code(sort_rows_of_block), int(np.diff(begins).max(initial=0))
+    rooms = list[tuple[Array, ...]]()  # of threads that have sorted a block: to map and unmap memory stops all of them
 
     def sort_one(k: int) -> None:
         own, row = slice(*begins[k : k + 2].tolist()), first_block + k << shift
-        some = (
-            words[own],
-            places[own],
-            np.empty_like(words[own]),
-            np.empty_like(places[own]),
-            np.empty(counts, np.uint64),
-        )
+        try:
+            room = rooms.pop()
+        except IndexError:
+            room = (
+                np.empty(most, words.dtype),
+                np.empty(most if places.size else 0, places.dtype),
+                np.empty(counts, np.uint64),
+            )
+        size = own.stop - own.start
+        some = words[own], places[own], room[0][:size], room[1][:size], room[2]
         found[k + 1], wrong[k] = sort(some, layout, row, own.start, of_kept, way, indptr, indices)
+        rooms.append(room)
 
     side_by_side(sort_one, begins.size - 1)
     bad = int((wrong >= 0).argmax())

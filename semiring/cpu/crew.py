@@ -22,6 +22,10 @@ and looks at `interrupted()` if it is long.
 
 The gate's first word has the number of the step, a bit while it is open, and how many helpers are inside. Helpers spin
 for some 30 µs, then let others run, then sleep 50 µs at a time, so that those who wait take nothing from who works.
+
+To call fifteen helpers takes half a millisecond, for each needs the interpreter's lock. So they stay for a while when
+the leader has ended, and the next crew, a *generation* later, has the same gate. Who needs the pool's threads for
+something else rings a bell (`threads`), at which they leave.
 """
 
 from __future__ import annotations
@@ -32,22 +36,31 @@ from typing import Any
 
 import numpy as np
 
-from .atomics import added, exchanged, let_others_run, loaded, nap, pause
+from formats.system import in_a_forked_child
+
+from ..kernels import interrupts
+from .atomics import added, exchanged, let_others_run, loaded, nap, pause, stored
 from .compiler.references import Helper, interrupted, operation, tools
 from .kernels import compiled, inlined
-from .threads import get_threads, is_within, together
+from .threads import BELL, get_threads, is_within, ring, together
 
-STATE, WORK, TAKEN, ENTERED, END, MEMBERS = 0, 16, 32, 48, 64, 65
+STATE, WORK, TAKEN, ENTERED, END, MEMBERS, GENERATION, PRESENT = 0, 16, 32, 48, 64, 65, 66, 80
 """Words of a gate, on lines of their own where several threads write them.
 
-Its state; where the work and its arguments are; a counter for the work; how many helpers have come; not 0 once they are
-to go; how many threads there are at most."""
+Its state; where the work and its arguments are; a counter for the work; how many helpers have come to this crew; not 0
+once it has ended; how many threads it has at most; how many crews there were; how many helpers are at the gate."""
 
 OPEN, NUMBER = 1 << 16, 17
 """The bit of a state that lets helpers in, and the first bit of the step's number."""
 
 SPINS, YIELDS = 600, 50
 """How often a thread looks before it lets others run, and how often it does that before it sleeps."""
+
+STAYS = SPINS + YIELDS + 20
+"""How often a helper looks for the next crew before it leaves."""
+
+_gates = list[tuple[np.ndarray, list[Any]]]()
+"""Gates that nobody leads at, and whose call their helpers work for."""
 
 
 @compiled
@@ -89,18 +102,40 @@ def perform(typing: Any, gate: Any, thread: Any) -> Any:
 
 
 @compiled
-def help_(gate):
-    """Take part in all steps, until the leader ends or was interrupted."""
-    thread, seen, looks = added(gate, ENTERED, 1) + 1, 0, 0
-    while loaded(gate, END) == 0 and not interrupted():
-        state = loaded(gate, STATE)
-        if state & OPEN == 0 or state >> NUMBER == seen or thread >= loaded(gate, MEMBERS):
+def help_(gate, bell, stays):
+    """Take part in all steps of a crew, and of those that follow before `stays` looks or the next bell."""
+    thread, seen, looks, own, rung = 0, 0, 0, 0, loaded(bell, 0)
+    added(gate, PRESENT, 1)
+    while not interrupted():
+        state, generation = loaded(gate, STATE), loaded(gate, GENERATION)
+        if loaded(gate, END):
+            if looks >= stays or loaded(bell, 0) != rung:
+                added(gate, PRESENT, -1)
+                if loaded(gate, END):  # else a leader may count on this helper
+                    return
+                added(gate, PRESENT, 1)
+            looks = max(looks, SPINS) + 1
+            wait(looks)
+        elif generation != own:
+            thread, own, looks = added(gate, ENTERED, 1) + 1, generation, 0
+        elif state & OPEN == 0 or state >> NUMBER == seen or thread >= loaded(gate, MEMBERS):
             looks += 1
             wait(looks)
         elif exchanged(gate, STATE, state, state + 1):
             seen, looks = state >> NUMBER, 0
             perform(gate, thread)
             added(gate, STATE, -1)
+    added(gate, PRESENT, -1)
+
+
+@compiled
+def _open(gate, members):
+    """Let helpers come to a crew of so many threads; returns how many are there."""
+    stored(gate, ENTERED, 0)
+    stored(gate, MEMBERS, members)
+    added(gate, GENERATION, 1)
+    stored(gate, END, 0)
+    return loaded(gate, PRESENT)
 
 
 def shared(work: Callable[..., Any]) -> Any:
@@ -130,24 +165,45 @@ def crew(threads: int) -> Iterator[np.ndarray]:
 
     The first helper calls the others, so that the leader need not.
     """
-    gate, helpers = np.zeros(MEMBERS + 1, np.int64), min(threads, get_threads()) - 1
-    gate[MEMBERS] = 1
+    helpers = min(threads, get_threads()) - 1
     if helpers < 1 or is_within():
+        gate = np.zeros(PRESENT + 1, np.int64)
+        gate[MEMBERS] = 1
         yield gate
         return
-    gate[MEMBERS] += helpers
+    try:
+        gate, led = _gates.pop()
+    except IndexError:
+        gate, led = np.zeros(2 * PRESENT, np.int64), [None]
+    led[0], first = getattr(interrupts.here, "call", None), None
+
+    def help_it() -> None:
+        interrupts.here.led = led
+        try:
+            help_(gate, BELL, STAYS)
+        finally:
+            del interrupts.here.led
+
     with together() as begin:
 
-        def call_others() -> None:
-            for _ in range(helpers - 1):
+        def call(missing: int) -> None:
+            for _ in range(missing - 1):
                 if gate[END]:
                     return
-                begin(help_, gate)
-            help_(gate)
+                begin(help_it)
+            help_it()
 
-        first = begin(call_others)
         try:
+            missing = helpers - _open(gate, helpers + 1)
+            if missing > 0:
+                ring()
+                first = begin(call, missing)
             yield gate
         finally:
             gate[END] = 1
-            first.cancel()
+            if first is not None:
+                first.cancel()
+            _gates.append((gate, led))
+
+
+in_a_forked_child(_gates.clear)

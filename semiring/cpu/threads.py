@@ -26,6 +26,9 @@ PIECES_PER_THREAD = 4
 _count = system.core_count()
 _pool: Pool | None = None
 _asked = False
+BELL = np.zeros(1, np.int64)
+"""How often threads of the pool were needed, at which helpers leave whom nobody leads (`crew`)."""
+
 _forks = 0
 """How many forks lie between the first process and this one. A pool's threads are those of the process it is of."""
 
@@ -137,6 +140,7 @@ def run(work: Callable[..., Any], pieces: list[tuple[int, int]]) -> None:
         for piece in pieces:
             work(*piece)
         return
+    ring()
     with together() as begin:
         for done in [begin(work, *piece) for piece in pieces]:
             done.result()
@@ -161,6 +165,7 @@ def share(work: Callable[[int], object], count: int) -> None:
     if count <= 1 or _count == 1 or is_within():
         take()
         return
+    ring()
     with together() as begin:
         helpers = [begin(take) for _ in range(min(_count, count) - 1)]
         try:
@@ -170,6 +175,11 @@ def share(work: Callable[[int], object], count: int) -> None:
         for helper in helpers:
             if not helper.cancel():
                 helper.result()
+
+
+def ring() -> None:
+    """Have helpers leave that wait for the next crew."""
+    BELL[0] += 1
 
 
 @contextmanager

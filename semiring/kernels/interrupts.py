@@ -33,7 +33,10 @@ class Call:
 
 
 here = threading.local()
-"""A thread's own data.  call: the `Call` that it works for, if known.  work: true in threads of the pool."""
+"""A thread's own data.  call: the `Call` that it works for, if known.  work: true in threads of the pool.
+
+led: while it helps a leader, the leader's call, in a list.
+"""
 
 interrupted: set[Call] = set()
 """Calls whose work has not ended yet."""
@@ -61,14 +64,15 @@ def stop(call: Call, work: Iterable[Any]) -> None:
 
 def look() -> None:
     """End the thread's work if its call was interrupted."""
-    if getattr(here, "call", None) in interrupted:
+    if asked():
         raise Interrupted
 
 
 @ctypes.CFUNCTYPE(ctypes.c_int)
 def asked() -> int:
     """True if the thread's compiled loop must end; loops ask where WORD is not 0, without the interpreter's lock."""
-    return getattr(here, "call", None) in interrupted
+    led = getattr(here, "led", None)
+    return (led[0] if led else getattr(here, "call", None)) in interrupted
 
 
 def interruptible(call: Callable[[], R], may_be_long: bool = True) -> R:

@@ -26,14 +26,14 @@ from formats import CSR
 from formats.arrays import index_dtype
 from formats.matrix.facts import LONGEST
 from formats.storage.orientation import by_columns
-from semiring.cpu.atomics import added, lowered, prefetched, stored
+from semiring.cpu.atomics import added, loaded, lowered, prefetched, stored
 from semiring.cpu.compiler.references import interrupted
-from semiring.cpu.crew import MEMBERS, TAKEN, shared
+from semiring.cpu.crew import MEMBERS, shared
 from semiring.cpu.dealing import crew_for, dealt
 from semiring.cpu.kernels import compiled, inlined
 from semiring.verbs.explanation import details
 
-from .words import count_bits, flagged, listed, lowest_bit, rows_with_edges
+from .words import count_bits, flagged, listed, lowest_bit, others, rows_with_edges
 
 LARGE_EDGES = 1 << 16
 """Minimum of edges for a level to be handed to threads."""
@@ -41,7 +41,7 @@ LARGE_EDGES = 1 << 16
 MIN_NNZ = 1 << 17
 """Minimum of entries for large levels: below, all are pushed in one loop, as to choose takes longer."""
 
-MIN_VERTICES_PER_THREAD = 1 << 8
+MIN_VERTICES_PER_THREAD = 1 << 6
 """Minimum of vertices of a small level that are worth a thread."""
 
 MIN_THREADS = 4
@@ -52,6 +52,12 @@ VERTICES_AT_A_TIME = 1 << 13
 
 ITEMS_AT_A_TIME = 64
 """Number of frontier vertices, or words of a bitmap, that a thread takes at a time."""
+
+FRONTIER_AT_A_TIME = 16
+"""Number of vertices of a small level that a thread takes at a time."""
+
+LINE, LEVEL_BIT = 16, 32
+"""Words between those of two threads, and the first bit of the level in the word that has what a thread has found."""
 
 VERTICES_AHEAD = np.uintp(16)
 """Places in the queue between one and that whose row is prefetched."""
@@ -106,17 +112,34 @@ def fill(
     return done
 
 
+def component(gate: np.ndarray, A: CSR, source: int) -> np.ndarray:
+    """Return a bitmap of the vertices that a source is connected with, where every edge's reverse is stored."""
+    level = np.empty(A.nrows, np.int32)
+    nowhere = np.empty(0, index_dtype(A.nrows))
+    _fill(gate, level.size, VERTICES_AT_A_TIME, (level, nowhere))
+    _Search(A, level, nowhere, Direction(), A.nrows, gate, A).run(source)
+    return others(flagged(gate, level, -1), A.nrows)
+
+
 class _Search:
     """One search: the queue, bitmaps from the first large level on, and the choice of the next step."""
 
     def __init__(
-        self, A: CSR, level: np.ndarray, parent: np.ndarray, how: Direction, deepest: int, gate: np.ndarray
+        self,
+        A: CSR,
+        level: np.ndarray,
+        parent: np.ndarray,
+        how: Direction,
+        deepest: int,
+        gate: np.ndarray,
+        columns: Any = None,
     ) -> None:
-        self.A, self.level, self.parent, self.how, self.gate = A, level, parent, how, gate
+        self.A, self.level, self.parent, self.how, self.gate, self.columns = A, level, parent, how, gate, columns
         self.threads = int(gate[MEMBERS])
         room = min(LARGE_EDGES, A.nnz) + 1  # threads that share a level may find a vertex more than once
         self.queue = np.empty(A.nrows + 2 * room, parent.dtype)
-        self.own = np.empty((self.threads, room if self.threads >= MIN_THREADS else 0), parent.dtype)
+        lists = np.empty((2, self.threads, room if self.threads >= MIN_THREADS else 0), parent.dtype)
+        self.own = lists, np.zeros(2 * self.threads * LINE, np.int64), np.zeros(self.threads + 1, np.int64)
         widest = A.keep(LONGEST, lambda: int(np.diff(A.indptr).max(initial=0)), 0) if A.nnz >= MIN_NNZ else 0
         self.state = np.array([0, 1, 0, A.nnz, 0, -1, deepest, widest, LARGE_EDGES])
         self.pushed = self.pulled = 0
@@ -180,7 +203,7 @@ class _Search:
 
     def pull(self, listed: bool) -> None:
         """Pull a level down the columns of the unvisited.  listed: True if the frontier is in the queue."""
-        columns: Any = by_columns(self.A)
+        columns: Any = by_columns(self.A) if self.columns is None else self.columns
         seen, k = self.visited(), int(self.state[LEVEL])
         if not self.pulled:
             seen |= ~rows_with_edges(self.gate, columns)
@@ -196,13 +219,20 @@ class _Search:
 
 @compiled
 def _small_levels(gate, rows, found, own, state, alpha):
-    """Push small levels, of which threads share those that are worth it."""
-    (indptr, _), (level, _, queue), threads = rows, found, gate[MEMBERS]
+    """Push small levels, of which threads share those that are worth it, out of lists of their own."""
+    (indptr, _), (level, _, queue), (lists, told, ends), threads = rows, found, own, gate[MEMBERS]
     begin, end, k, unexplored = state[0], state[1], state[2], state[3]
     edges, one, (target, deepest, widest, large) = np.int64(0), np.uintp(1), (state[5], state[6], state[7], state[8])
+    now, listed = 0, False
     while begin < end and k < deepest and (target < 0 or level[target] < 0) and not interrupted():
-        most = (end - begin) * widest
-        if most >= large or most * alpha > unexplored:
+        most, members = (end - begin) * widest, 1
+        may_be_large = most >= large or most * alpha > unexplored
+        if lists.size:
+            members = min(threads, (end - begin) // max(MIN_VERTICES_PER_THREAD, 1))
+        if listed and (may_be_large or members < 2):
+            _collect(lists[now], ends, queue)
+            listed = False
+        if may_be_large:
             edges = np.int64(0)
             for place in range(begin, end):
                 u = np.uintp(queue[place])
@@ -211,47 +241,76 @@ def _small_levels(gate, rows, found, own, state, alpha):
             if edges >= large or edges * alpha > unexplored:
                 break
         k += 1
-        if end + own.shape[1] > queue.size:
+        if not listed and end + lists.shape[2] > queue.size:
             for place in range(begin, end):
                 queue[place - begin] = queue[place]
             begin, end = 0, end - begin
-        members = min(threads, (end - begin) // max(MIN_VERTICES_PER_THREAD, 1)) if own.size else 1
         if members != gate[MEMBERS]:  # a store that is atomic takes as long as a vertex
-            stored(gate, MEMBERS, members)
+            stored(gate, MEMBERS, max(members, 1))
         if members > 1:
-            state[1], gate[TAKEN] = end, begin
-            _share_level(gate, (gate, rows, found, own, state, end, np.int32(k)))
-            begin, end = end, state[1]
+            if not listed:
+                for place in range(begin, end):
+                    lists[now, 0, place - begin] = queue[place]
+                for thread in range(threads):
+                    ends[thread] = 0
+                ends[0], told[now * threads * LINE] = end - begin, 0
+            ends[threads] = (end - begin) // members
+            _share_level(gate, (gate, rows, found, own, now, np.int32(k)))
+            now, listed, begin, end = 1 - now, True, 0, 0
+            for thread in range(threads):
+                word = told[(now * threads + thread) * LINE + 1]  # of this level, if the thread has come
+                ends[thread] = word & ((1 << LEVEL_BIT) - 1) if word >> LEVEL_BIT == k else 0
+                end += ends[thread]
         else:
-            begin, end = end, _push(rows, found, queue, begin, end, end, np.int32(k), False)
+            begin, end = end, _push(rows, found, queue, (begin, end, end), 0, np.int32(k))
+    if listed:
+        _collect(lists[now], ends, queue)
     stored(gate, MEMBERS, threads)
     state[0], state[1], state[2], state[3], state[4] = begin, end, k, unexplored, edges
 
 
+@inlined
+def _collect(lists, ends, queue):
+    """Write what the threads' lists have to the queue."""
+    end = 0
+    for thread in range(lists.shape[0]):
+        for place in range(ends[thread]):
+            queue[end] = lists[thread, place]
+            end += 1
+
+
 @shared
-def _share_level(thread, gate, rows, found, own, state, end, k):
-    """Push from vertices of the queue before `end` that nobody has taken, and append what is found to it."""
-    queue = found[2]
-    while True:
-        first = added(gate, TAKEN, ITEMS_AT_A_TIME)
-        if first >= end:
-            return
-        count = _push(rows, found, own[thread], first, min(first + ITEMS_AT_A_TIME, end), 0, k, True)
-        at = added(state, 1, count)
-        for place in range(count):
-            queue[np.uintp(at + place)] = own[thread, np.uintp(place)]
+def _share_level(thread, gate, rows, found, own, now, k):
+    """Push from the vertices of the thread's own list, which it has found, then from those of longer ones.
+
+    So what a thread writes it reads again, for the most part: a line that another core wrote last takes as long as ten
+    vertices. The leader takes from all lists, for a thread may not have come.
+    """
+    (level, parent, _), (lists, told, ends), out = found, own, own[0][1 - now, thread]
+    threads, members, tail, other = ends.size - 1, loaded(gate, MEMBERS), 0, thread
+    for turn in range(threads):
+        size, taken = ends[other], (now * threads + other) * LINE
+        if turn == 0 or thread == 0 or size > ends[threads] or other >= members:
+            while loaded(told, taken) < size:
+                first = added(told, taken, FRONTIER_AT_A_TIME)
+                span = first, min(first + FRONTIER_AT_A_TIME, size), tail
+                tail = _push(rows, (level, parent, lists[now, other]), out, span, size, k)
+        other = other + 1 if other + 1 < threads else 0
+    to = ((1 - now) * threads + thread) * LINE
+    told[to], told[to + 1] = 0, np.int64(k) << LEVEL_BIT | tail
 
 
 @inlined
-def _push(rows, found, out, first, last, end, k, shared):
-    """Give level k to where the queue's vertices from `first` to `last` lead, and write what is new to `out`.
+def _push(rows, found, out, span, size, k):
+    """Give level k to where the queue's vertices from one place to another lead, and write what is new to `out`.
 
-    Returns where that ends.  shared: True if other threads push, too: then a vertex may be written by each of them.
+    Returns where that ends.  span: the two places, and where it ends before.  size: of the queue, if other threads
+    push, too: then a vertex may be written by each of them; 0 if this one pushes alone, and to the queue.
     """
-    (indptr, indices), (level, parent, queue) = rows, found
-    f, last, tail, one, two = np.uintp(first), np.uintp(last), np.uintp(end), np.uintp(1), np.uintp(2)
+    (indptr, indices), (level, parent, queue), (first, stop, end), shared = rows, found, span, size > 0
+    f, last, tail, one, two = np.uintp(first), np.uintp(stop), np.uintp(end), np.uintp(1), np.uintp(2)
     while f < last:
-        known = (last if shared else tail) - one
+        known = (np.uintp(size) if shared else tail) - one
         prefetched(indptr, np.uintp(queue[min(f + VERTICES_AHEAD, known)]))
         prefetched(indices, np.uintp(indptr[np.uintp(queue[min(f + VERTICES_AHEAD // two, known)])]))
         u = np.uintp(queue[f])

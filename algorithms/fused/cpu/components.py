@@ -1,8 +1,8 @@
-"""Connected components: a giant by marks that spread, whatever else there is by union-find.
+"""Connected components: a giant by a search, or by marks that spread, whatever else there is by union-find.
 
-Where marks spread (`giant`), nearly all edges are read once or never, and few are left to be joined. Trees grow
-elsewhere, in road networks or among many components, and where vertices are numbered along paths. A vertex points at
-a smaller one of its component, f. An edge joins two trees, the larger root hooked onto the smaller in one atomic
+Where a giant is found soon (`giant`), nearly all edges are read once or never, and few are left to be joined. Trees
+grow elsewhere, in road networks or among many components, and where vertices are numbered along paths. A vertex points
+at a smaller one of its component, f. An edge joins two trees, the larger root hooked onto the smaller in one atomic
 exchange, so that threads need no order. Two edges of every vertex are joined first, and the largest tree is found in a
 sample, as in Afforest [1]. The vertices outside it then join all their edges. An edge from the inside to the outside is
 seen from the outside, where edges count both ways. Else all rows of the inside are looked through, past a bitmap,
@@ -59,10 +59,10 @@ def labels(A: CSR, both_ways: bool) -> np.ndarray:
         return f
     few = _roots(A.indptr, A.indices, -(-A.nrows // SAMPLED_VERTICES)) <= MAX_SAMPLED_ROOTS
     with crew_for(A.nnz) as gate:
-        if few or (found := find_giant(gate, A)) is None:
+        if few or (found := find_giant(gate, A, both_ways)) is None:
             _grow(gate, A, f, both_ways)
             return f
-        details(method="marks, then union-find")
+        details(method="a giant, then union-find")
         inside, rest = found
         set_labels(gate, inside, f)
         _join(gate, A, f, rest)
@@ -243,11 +243,18 @@ def _join_outward(first, stop, indptr, indices, f, shared, inside):
                 e += one
 
 
+@inlined
+def pointed(f, v):
+    """Let a vertex point at its root; returns that."""
+    root = f[v]
+    while f[np.uintp(root)] != root:
+        root = f[np.uintp(root)]
+    f[v] = root
+    return root
+
+
 @dealt
 def point_at_roots(first, stop, f):
     """Let the vertices from `first` to `stop` point at their roots."""
     for v in range(np.uintp(first), np.uintp(stop)):
-        root = f[v]
-        while f[np.uintp(root)] != root:
-            root = f[np.uintp(root)]
-        f[v] = root
+        pointed(f, v)

@@ -7,8 +7,8 @@ of their columns, so the first lightest one is the row's choice. Chosen edges ar
 which refuses the second of two trees that chose the same edge. What makes rounds short: in the first every vertex is a
 tree, and nothing is looked up; a vertex looks again only if its choice no longer leaves its tree, and no more if no
 entry does; and a tree that has grown large never chooses, since every edge that leaves it also leaves one of the
-others, which does. One or two threads sort the edges before that, of many the lightest, and join in that order
-(`light_edges`).
+others, which does. Before that all edges of few, and the lightest of many, are listed (`light_edges`): one or two
+threads sort them, and join in that order; more contract the graph that they make (`contraction`).
 
 Where not every edge has its reverse, the columns are looked through as the rows are. At most log₂ n rounds and one of
 O(n + m); 40 bytes a vertex for weights of 8 bytes.
@@ -40,6 +40,7 @@ from semiring.cpu.threads import get_threads
 from semiring.verbs.explanation import details
 
 from .components import find, flatten, join, most_frequent, point_at_roots
+from .contraction import contract
 from .entries import Side, values_at
 from .light_edges import MAX_EDGES, MIN_MEAN_NNZ, LightEdges, chosen_of, light_edges
 from .symmetry import find_symmetry
@@ -51,7 +52,7 @@ VERTICES_AT_A_TIME = 256
 """Number of vertices that a thread takes at a time."""
 
 MAX_THREADS_TO_SORT = 2
-"""Maximum of threads with which light edges are sorted, by one of them: more find the lightest of each tree sooner."""
+"""Maximum of threads with which listed edges are sorted, by one of them; more contract them sooner."""
 
 EDGES_AT_A_TIME = 1 << 12
 """Number of edges that a thread takes at a time."""
@@ -62,8 +63,8 @@ NNZ_PER_VERTEX = 32
 STRIP_BYTES = 80
 """Bytes for an entry of rows that are looked at without the others: itself, joined to a forest, and by columns."""
 
-LIGHT_BYTES = 32
-"""Bytes for an edge that is sorted."""
+LIGHT_BYTES = 48
+"""Bytes for an edge that is sorted, or contracted."""
 
 MAX_NNZ_IN_ORDER = 1 << 20
 """Maximum of entries of one weight that are joined one after the other."""
@@ -114,8 +115,8 @@ def _whole(A: CSR | CompressedCSR, with_labels: bool) -> tuple[COO, np.ndarray |
             sides.append(side_of(by_columns(A)))
     trees = Trees(A.nrows, A.dtype)
     left = A.place.available_bytes() if A.place.questions(LIGHT_BYTES * A.nnz) else None
-    most, threads = MAX_EDGES if left is None else left // LIGHT_BYTES, threads_for(A.nnz)
-    edges = None if in_order or threads > MAX_THREADS_TO_SORT else light_edges(sides, most)
+    most = MAX_EDGES if left is None else left // LIGHT_BYTES
+    edges = None if in_order else light_edges(sides, most)
     if edges is not None:
         trees.join(edges)
     elif in_order or of_one_weight(sides[0][2]):
@@ -159,6 +160,11 @@ class Trees:
 
     def join(self, edges: LightEdges) -> None:
         """Join trees along the edges from the lightest to the heaviest."""
+        if (threads := threads_for(NNZ_PER_VERTEX * edges.u.size)) > MAX_THREADS_TO_SORT:
+            with crew(threads) as gate:
+                listed = edges.u, edges.v, edges.weights
+                self.count[0] = contract(gate, listed, self.f, (*self.chosen, self.weight))
+            return
         at = chosen_of(edges, self.f)
         self.count[0] = at.size
         self.chosen[0, : at.size], self.chosen[1, : at.size] = edges.u[at], edges.v[at]

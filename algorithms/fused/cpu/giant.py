@@ -17,6 +17,7 @@ from semiring.cpu.atomics import prefetched
 from semiring.cpu.crew import MEMBERS
 from semiring.cpu.dealing import dealt
 
+from .bfs import MIN_NNZ, component
 from .words import count_bits, lowest_bit, pieces, rows_with_edges, spreads
 
 SEARCHED_SHARE = 1 / 64
@@ -59,19 +60,24 @@ MIN_CLOSED_SHARE = 1 / 8
 """Share of the rows looked at that must come inside for the others to be looked at again."""
 
 
-def find_giant(gate: np.ndarray, A: CSR) -> tuple[np.ndarray, np.ndarray] | None:
+def find_giant(gate: np.ndarray, A: CSR, both_ways: bool) -> tuple[np.ndarray, np.ndarray] | None:
     """Find a component of many vertices, and the rows that may be joined with it; None where marks do not spread.
 
     Returns a bitmap of vertices of one component, and one of the rows whose edges are not known to be inside. Each
-    thread marks in a bitmap of its own; they are united after each piece.
+    thread marks in a bitmap of its own; they are united after each piece.  both_ways: True if every edge's reverse is
+    stored: then one search from a vertex of the component finds it, and reads fewer edges.
     """
     some = np.arange(0, A.nrows, -(-A.nrows // SAMPLED_VERTICES))
     start = int(some[(A.indptr[some + 1] - A.indptr[some]).argmax()])
-    inside = np.zeros((gate[MEMBERS], -(-A.nrows // 64)), np.uint64)
-    if spreads(A, start, inside[0], SEARCHED_SHARE) is False:
+    found = np.zeros(-(-A.nrows // 64), np.uint64)
+    if spreads(A, start, found, SEARCHED_SHARE) is False:
         return None
-    inside[1:] = inside[0]
     left, rows = rows_with_edges(gate, A), (A.indptr, A.indices)
+    if both_ways and A.nnz >= MIN_NNZ:
+        found = component(gate, A, start)
+        left &= ~found
+        return None if count_bits(left) > A.nrows * MAX_REST_SHARE else (found, left)
+    inside = np.tile(found, (gate[MEMBERS], 1))
     before, size = count_bits(inside[0]), max(MIN_PIECE_WORDS, -(-inside.shape[1] // PIECES))
     for first, stop in pieces(left.size, size, int(size * TRIAL_SHARE) if left.size > size else left.size):
         sweep_blocks(gate, stop - first, WORDS_AT_A_TIME, (rows, inside, left, first, False))

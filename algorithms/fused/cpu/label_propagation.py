@@ -17,7 +17,7 @@ from formats import CSR
 from formats.arrays import index_dtype
 from semiring.cpu.dealing import deal, dealt, threads_for
 
-VERTICES_AT_A_TIME = 1 << 8
+VERTICES_AT_A_TIME = 1 << 9
 """Number of vertices that a thread takes at a time."""
 
 
@@ -39,7 +39,7 @@ def labels(A: CSR, max_iter: int, symmetrize: bool) -> np.ndarray:
 @dealt
 def _propagate(thread, first, stop, every, rows, f, new, changed):
     """Find the next labels of the vertices from `first` to `stop`.  every: zeros, a row for each thread."""
-    counts, (indptr, indices, values) = every[thread], rows
+    counts, (indptr, indices, values), moved = every[thread], rows, False
     for v in range(np.uintp(first), np.uintp(stop)):
         start, end = np.uintp(indptr[v]), np.uintp(indptr[v + np.uintp(1)])
         label, most = f[v], values.dtype.type(0)
@@ -52,5 +52,6 @@ def _propagate(thread, first, stop, every, rows, f, new, changed):
         for e in range(start, end):
             counts[np.uintp(f[np.uintp(indices[e])])] = 0
         new[v] = label
-        if label != f[v]:
-            changed[0] = True
+        moved |= label != f[v]
+    if moved:
+        changed[0] = True

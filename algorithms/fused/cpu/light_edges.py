@@ -21,6 +21,7 @@ import numpy as np
 
 from formats.arrays import index_dtype
 from formats.preparation.weights import ordinals
+from semiring.algebra.semirings import end_of_range
 from semiring.cpu.atomics import prefetched
 from semiring.cpu.dealing import deal, dealt, threads_for
 from semiring.cpu.kernels import compiled, inlined
@@ -70,8 +71,10 @@ def light_edges(sides: list[Side], most: int = MAX_EDGES) -> LightEdges | None:
     entries = values.size * len(sides)
     if entries == 0:
         return None
-    limit, every = values.max(), entries < MIN_MEAN_NNZ * n
-    if not every:
+    every = entries < MIN_MEAN_NNZ * n
+    if every:
+        limit = end_of_range(values.dtype, "highest")
+    else:
         limit = light_weight(np.sort(sample(values, values.size)), entries, n)
     return None if limit is None else edges_up_to(sides, limit, every, most)
 
@@ -93,7 +96,8 @@ def edges_up_to(sides: list[Side], limit: Any, every: bool, most: int = MAX_EDGE
     every: True if that is all of them.
     """
     values, n = sides[0][2], sides[0][0].size - 1
-    ends, parts = np.zeros(n + 1, np.int64), (sides[0], sides[-1], len(sides) == 2, limit)
+    ends = np.zeros(-(-n // VERTICES_AT_A_TIME) + 1, np.int64)
+    parts = sides[0], sides[-1], len(sides) == 2, limit
     deal(_count, n, VERTICES_AT_A_TIME, threads_for(values.size), *parts, ends, (ends, ends, values))
     np.cumsum(ends, out=ends)
     if not 0 < ends[-1] <= min(most, MAX_EDGES):
@@ -192,19 +196,18 @@ def _next(columns, values, e, stop, u, limit):
 def _listing(writes):
     """Make the loop that lists edges beyond the diagonal, of both sides together each once.
 
-    writes: True to write the edges of row u from ends[u] on, False to count them to ends[u + 1] before.
+    writes: True to write those of a block of rows from ends[block] on, False to count them to ends[block + 1] before.
     """
 
     @dealt
     def loop(first, stop, side, other, both, limit, ends, edges):
         (indptr, columns, values), (other_indptr, other_columns, other_values) = side, other
-        edge_u, edge_v, weight = edges
-        one = np.uintp(1)
+        (edge_u, edge_v, weight), one, block = edges, np.uintp(1), np.uintp(first // VERTICES_AT_A_TIME)
+        to, end = np.uintp(ends[block] if writes else 0), np.uintp(ends[block + one])
         for u in range(np.uintp(first), np.uintp(stop)):
             e, last = np.uintp(indptr[u]), np.uintp(indptr[u + one])
-            to = np.uintp(ends[u] if writes else 0)
             if not both and writes:
-                while to < np.uintp(ends[u + one]):  # written in any case, and kept by moving on
+                while e < last and to < end:  # written in any case, and kept by moving on
                     edge_u[to], edge_v[to], weight[to] = u, column(columns, e), values[e]
                     to += np.uintp((np.uintp(column(columns, e)) > u) & (values[e] <= limit))
                     e += one
@@ -213,11 +216,11 @@ def _listing(writes):
                     to += np.uintp((np.uintp(column(columns, place)) > u) & (values[place] <= limit))
             else:
                 e = _next(columns, values, e, last, u, limit)
-                x, end = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
-                x = _next(other_columns, other_values, x, end, u, limit)
-                while e < last or x < end:
-                    in_rows = e < last and (x == end or column(columns, e) <= column(other_columns, x))
-                    in_columns = x < end and (e == last or column(other_columns, x) <= column(columns, e))
+                x, beyond = np.uintp(other_indptr[u]), np.uintp(other_indptr[u + one])
+                x = _next(other_columns, other_values, x, beyond, u, limit)
+                while e < last or x < beyond:
+                    in_rows = e < last and (x == beyond or column(columns, e) <= column(other_columns, x))
+                    in_columns = x < beyond and (e == last or column(other_columns, x) <= column(columns, e))
                     if writes:
                         edge_u[to], edge_v[to] = u, column(columns, e) if in_rows else column(other_columns, x)
                         if in_rows and in_columns:
@@ -226,9 +229,9 @@ def _listing(writes):
                             weight[to] = values[e] if in_rows else other_values[x]
                     to += one
                     e = _next(columns, values, e + one, last, u, limit) if in_rows else e
-                    x = _next(other_columns, other_values, x + one, end, u, limit) if in_columns else x
-            if not writes:
-                ends[u + one] = to
+                    x = _next(other_columns, other_values, x + one, beyond, u, limit) if in_columns else x
+        if not writes:
+            ends[block + one] = to
 
     return loop
 

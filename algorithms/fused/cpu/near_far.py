@@ -43,7 +43,7 @@ Two that share their lists, and tell each other of improvements, are no faster t
 SAMPLED_WEIGHTS = 1 << 10
 """Number of weights that Δ is made of: a few more or less cost little, and all of them a pass."""
 
-MIN_SHARED_EDGES = 1 << 12
+MIN_SHARED_EDGES = 1 << 10
 """Minimum of edges of near entries for other threads to be called."""
 
 EDGES_PER_THREAD = 1 << 10

@@ -82,12 +82,12 @@ They hold the next vertex to start from, how many vertices are numbered, how hig
 components are complete."""
 
 
-SEARCHED: Fact[bool] = Fact("strong components have been found once")
+SEARCHED: Fact[bool] = Fact("components have been found once")
 
 
 def strong_components(A: CSR, weak: bool) -> np.ndarray:
     """Label each vertex with the smallest of its component."""
-    both_ways = _counts_both_ways(A, ask=not weak)
+    both_ways = _counts_both_ways(A)
     if weak or both_ways:
         return labels(A, both_ways)
     details(method="depth-first search", threads=1)
@@ -96,14 +96,14 @@ def strong_components(A: CSR, weak: bool) -> np.ndarray:
     return search.label
 
 
-def _counts_both_ways(A: CSR, ask: bool) -> bool:
-    """True if every edge's reverse is known to be stored: this is found out, if asked, at the second search of A.
+def _counts_both_ways(A: CSR) -> bool:
+    """True if every edge's reverse is known to be stored: this is found out at the second search of A.
 
     That takes longer than the first search of a symmetric graph, and shortens all others.
     """
-    if ask and A.keeps(SEARCHED):
+    if A.keeps(SEARCHED):
         find_symmetry(A)
-    elif ask:
+    else:
         A.keep(SEARCHED, lambda: True)
     return known_symmetric(A, pattern=True)
 

@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from formats.host_pool import thin
 from semiring import Semiring
 from semiring.cpu.atomics import added, exchanged, loaded, stored
 from semiring.cpu.compiler.references import interrupted
-from semiring.cpu.crew import MEMBERS, TAKEN, shared, wait
+from semiring.cpu.crew import MEMBERS, shared, wait
 from semiring.cpu.kernels import compiled, inlined
 
 from .relaxation import ENDLESS, ONE, Kernel, advancing, atomic, fetch_ahead, kept, most_relaxed, orders, relaxing
@@ -42,8 +43,11 @@ ENTRIES_AT_A_TIME = 16
 PLACES_PER_THREAD = 2
 """Number of blocks for each thread that may lie there."""
 
-SIFTED_AT_A_TIME = 64
+SIFTED_AT_A_TIME = 16
 """Number of far entries that a thread takes at a time."""
+
+LINE = 16
+"""Words between those of two threads, which would wait for each other to write to one line."""
 
 WIDEST = 4
 """Maximum of times that Δ is as wide where threads would have too little to do.
@@ -53,17 +57,21 @@ On roads and grids a Δ four times as wide has a third to a half more edges rela
 
 
 def room(threads: int, size: int, vertices: np.dtype, dtype: np.dtype) -> tuple[Any, ...]:
-    """Make lists of so many threads: near, far of two buckets, counts, best far distances, shared words, and blocks."""
-    near = np.empty((threads, size), vertices), np.empty((threads, size), dtype)
-    far = np.empty((2, threads, size), vertices), np.empty((2, threads, size), dtype)
+    """Make lists of so many threads: near, far of two buckets, counts, best far distances, shared words, and blocks.
+
+    The counts are a line's, where far ends, and how much of that is taken.
+    """
+    near = thin((threads, size), vertices), thin((threads, size), dtype)
+    far = thin((2, threads, size), vertices), thin((2, threads, size), dtype)
     places = threads * PLACES_PER_THREAD
     blocks = (
-        np.zeros(places, np.int64),
+        np.zeros(threads * LINE, np.int64),
         np.empty((places, ENTRIES_AT_A_TIME), vertices),
         np.empty((places, ENTRIES_AT_A_TIME), dtype),
     )
-    counts, ends = np.zeros((threads, 16), np.int64), np.zeros(threads, np.int64)
-    return near, far, (counts, ends, np.empty((threads, 16), dtype)), np.zeros(2 * BLOCKS, np.int64), blocks
+    counts, taken = np.zeros((threads, LINE), np.int64), np.zeros(threads * LINE, np.int64)
+    counted = counts, np.zeros(threads, np.int64), taken, np.empty((threads, LINE), dtype)
+    return near, far, counted, np.zeros(2 * BLOCKS, np.int64), blocks
 
 
 @inlined
@@ -71,15 +79,15 @@ def lay(words, blocks, near, end, thread):
     """Lay the last entries of near where others find them, if there is a place; returns where near then ends."""
     states, vertices, distances = blocks
     for k in range(PLACES_PER_THREAD):
-        place = thread * PLACES_PER_THREAD + k
-        if loaded(states, place) == EMPTY:  # as the thread's own places are until it fills them
+        place, state = thread * PLACES_PER_THREAD + k, thread * LINE + k
+        if loaded(states, state) == EMPTY:  # as the thread's own places are until it fills them
             for i in range(ENTRIES_AT_A_TIME):
                 vertices[place, i], distances[place, i] = (
                     near[0][end - ENTRIES_AT_A_TIME + i],
                     near[1][end - ENTRIES_AT_A_TIME + i],
                 )
             added(words, BLOCKS, 1)
-            stored(states, place, FILLED)
+            stored(states, state, FILLED)
             return end - ENTRIES_AT_A_TIME
     return end
 
@@ -90,13 +98,14 @@ def take(words, blocks, near, thread):
     states, vertices, distances = blocks
     if loaded(words, BLOCKS) == 0:
         return 0
-    for k in range(states.size):
-        place = (thread * PLACES_PER_THREAD + k) % states.size
-        if loaded(states, place) == FILLED and exchanged(states, place, FILLED, MOVED):
+    for k in range(len(vertices)):
+        place = (thread * PLACES_PER_THREAD + k) % len(vertices)
+        state = place // PLACES_PER_THREAD * LINE + place % PLACES_PER_THREAD
+        if loaded(states, state) == FILLED and exchanged(states, state, FILLED, MOVED):
             for i in range(ENTRIES_AT_A_TIME):
                 near[0][i], near[1][i] = vertices[place, i], distances[place, i]
             added(words, BLOCKS, -1)
-            stored(states, place, EMPTY)
+            stored(states, state, EMPTY)
             return ENTRIES_AT_A_TIME
     return 0
 
@@ -106,19 +115,11 @@ def choosing(semiring: Semiring) -> Kernel:
     better_than, no_worse_than = orders(semiring)
 
     @inlined
-    def sift(first, top, d, old, own, last, best):
-        """Put old entries from a place on into near, which is empty, or far; returns where these end, and far's best.
-
-        Places count through all lists, of each of which the last entries may be fewer than are taken at a time.
-        """
-        vertices, distances, ends = old
-        near, far, _ = own
-        size, k = 0, 0
-        while first >= -(-ends[k] // SIFTED_AT_A_TIME) * SIFTED_AT_A_TIME:
-            first -= -(-ends[k] // SIFTED_AT_A_TIME) * SIFTED_AT_A_TIME
-            k += 1
-        for i in range(first, min(first + SIFTED_AT_A_TIME, ends[k])):
-            v, x = vertices[k, i], distances[k, i]
+    def sift(first, stop, top, d, old, own, last, best):
+        """Put some old entries into near, which is empty, or far; returns where these end, and far's best."""
+        (vertices, distances), (near, far, _), size = old, own, 0
+        for i in range(first, stop):
+            v, x = vertices[i], distances[i]
             if d[np.uintp(v)] != x:
                 continue
             if no_worse_than(x, top):
@@ -145,7 +146,7 @@ def following(semiring: Semiring, dtype: np.dtype) -> Kernel:
         while head < size:
             if head & 255 == 255 and interrupted():
                 break
-            if gate[MEMBERS] > 1 and size - head > 2 * ENTRIES_AT_A_TIME:
+            if head & 7 == 0 and size - head > 2 * ENTRIES_AT_A_TIME and gate[MEMBERS] > 1:
                 size = lay(words, blocks, near, size, thread)
             fetch_ahead(near[0], head, size, d, rows)
             v, x = np.uintp(near[0][np.uintp(head)]), near[1][np.uintp(head)]
@@ -170,22 +171,26 @@ def emptying(semiring: Semiring, dtype: np.dtype) -> Kernel:
     zero, sift, follow = semiring.zero(dtype), choosing(semiring), following(semiring, dtype)
 
     @inlined
-    def work(thread, gate, top, old, total, rows, d, lists):
-        """Do what there is, until all are idle.  old: which far lists are read.  total: places in all of them."""
-        (near_v, near_d), (far_v, far_d), (counts, ends, bests), words, blocks = lists
+    def work(thread, gate, top, old, rows, d, lists):
+        """Do what there is, until all are idle.  old: which far lists are read, the thread's own first."""
+        (near_v, near_d), (far_v, far_d), (counts, ends, taken, bests), words, blocks = lists
         near, far = (near_v[thread], near_d[thread]), (far_v[1 - old, thread], far_d[1 - old, thread])
         own, last, best = (near, far, counts[thread]), counts[thread, FAR], zero
+        k, passed = thread, 0
         added(words, BUSY, 1)
         while True:
             size = take(words, blocks, near, thread)
-            if size == 0 and loaded(gate, TAKEN) < total:
-                first = added(gate, TAKEN, SIFTED_AT_A_TIME)
-                if first < total:
+            if size == 0 and passed < ends.size:
+                first = added(taken, k * LINE, SIFTED_AT_A_TIME) if loaded(taken, k * LINE) < ends[k] else ends[k]
+                if first < ends[k]:
                     if last + SIFTED_AT_A_TIME > far[0].size:
                         last = kept(*far, 0, last, d)
-                    size, last, best = sift(first, top, d, (far_v[old], far_d[old], ends), own, last, best)
-                    if size == 0:
-                        continue
+                    stop, entries = min(first + SIFTED_AT_A_TIME, ends[k]), (far_v[old, k], far_d[old, k])
+                    size, last, best = sift(first, stop, top, d, entries, own, last, best)
+                else:
+                    k, passed = k + 1 if k + 1 < ends.size else 0, passed + 1
+                if size == 0:
+                    continue
             if size:
                 last, best = follow(gate, top, rows, d, own, (words, blocks), thread, (size, last, best))
                 if last != ENDLESS:
@@ -217,15 +222,13 @@ def crew_search(semiring: Semiring, dtype: np.dtype, stepped: bool) -> Kernel:
         options: the target, how many times as wide Δ becomes at most, and for how many edges a thread takes part.
         """
         limit, delta, top, target, most, each = bounds[0], bounds[1], bounds[2], options[0], options[1], options[2]
-        (near_v, near_d), (far_v, far_d), (own, ends, bests), words, blocks = lists
+        (near_v, near_d), (far_v, far_d), (own, ends, taken, bests), words, blocks = lists
         members, old, wider, sample = gate[MEMBERS], 0, 1, near_d[0]
         while True:
-            total = 0
             for k in range(ends.size):
-                ends[k], own[k, FAR], bests[k, 0] = own[k, FAR], 0, zero
-                total += -(-ends[k] // SIFTED_AT_A_TIME) * SIFTED_AT_A_TIME
-            before, gate[TAKEN], words[BUSY] = counts[2], 0, 0
-            step(gate, (gate, top, old, total, rows, d, lists))
+                ends[k], taken[k * LINE], own[k, FAR], bests[k, 0] = own[k, FAR], 0, 0, zero
+            before, words[BUSY] = counts[2], 0
+            step(gate, (gate, top, old, rows, d, lists))
             counts[0], counts[1], counts[2], best, longest, old = 0, 0, 0, zero, 0, 1 - old
             counts[3] += 1
             for k in range(ends.size):
