@@ -79,20 +79,21 @@ def test_compiling_within_a_step_is_counted_apart() -> None:
 
 
 def test_what_was_warmed_up_is_not_compiled_again(tmp_path: Path) -> None:
-    """Of another process's kernels, in a folder of their own."""
+    """Of another process's kernels, in a folder of their own: by no public function, on graphs of other sizes."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "algorithms.cli"]
     for expected in (r"\d+\.\d s", "nothing was left"):
         done = subprocess.run(
-            [*command, "warm-up", "--dtype", "float32"],
+            [*command, "warm-up", "--dtype", "int32"],
             cwd=Path(__file__).parent.parent, env=environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert re.search(f"compiling *│ *{expected}", done.stdout), done.stdout
-    done = subprocess.run(
-        [sys.executable, "-c", OF_NETWORKX], env=environment, capture_output=True, text=True, check=False
-    )
-    assert (done.stdout, done.returncode) == ("0.0\n", 0), done.stderr
+    for code in (OF_NETWORKX, OF_EVERYTHING):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        )
+        assert (done.stdout, done.returncode) == ("0.0\n", 0), done.stderr
 
 
 OF_NETWORKX = """
@@ -109,6 +110,20 @@ for kind in (nx.Graph, nx.DiGraph):
         getattr(backend, name)(G)
     for name in ("core_number", "clustering") if kind is nx.Graph else ("condensation", "is_weakly_connected"):
         getattr(backend, name)(G)
+print(seconds_of_compiling())
+"""
+
+
+OF_EVERYTHING = """
+import numpy as np
+from algorithms.cli.warm_up import both_ways, calls_on
+from formats import from_edges
+from semiring.kernels.compiling import seconds_of_compiling
+for n, m in ((50, 220), (20_000, 150_000)):
+    u, v = np.random.default_rng(1).integers(0, n, (2, m))
+    for A in (both_ways(u, v, np.dtype(np.int32)), from_edges(u, v, (u % 9 + 1).astype(np.int32), shape=n)):
+        for call in calls_on(A, ["min_plus"], "cpu"):
+            call()
 print(seconds_of_compiling())
 """
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csgraph
 
-from algorithms import bfs, boruvka, scc
+from algorithms import bfs, boruvka, scc, triangles
 from bench.experiments.fused_tasks import same_weight
-from bench.graphs import grid, rmat, uniform
+from bench.graphs import grid, rmat, rmat_both_ways, uniform
 from bench.measure import Disagreement
 from bench.peers import gap
-from formats import CSR, read
-from semiring import threads
+from formats import CSR, permute, read, vertex_order
+from semiring import select, threads
 from semiring.tuning.timing import host_ms
 
 from . import VOTES
@@ -75,6 +75,7 @@ def cases(folder: Path, shrink: int) -> Iterator[Case]:
     for graph, make in made.items():
         yield from of_network(graph, make())
     yield from of_grid(grid(1024 >> shrink // 2))
+    yield from of_neighbours(rmat_both_ways(18 - shrink))
 
 
 def of_network(graph: str, A: CSR) -> Iterator[Case]:
@@ -93,6 +94,19 @@ def of_network(graph: str, A: CSR) -> Iterator[Case]:
             if fresh:
                 name, alone = f"BFS, {graph}, fresh, rows alone", gap.bfs(A, source, both_ways=False)
                 yield Case(name, A, search, "GAP's methods", alone.run, np.array_equal, fresh)
+
+
+def of_neighbours(A: CSR) -> Iterator[Case]:
+    """Triangles of a fresh matrix, whose order is part of our time alone."""
+    import graphblas as gb
+
+    ordered = select(permute(A, vertex_order(A, "degree")), "tril", -1).to_graphblas().dup("INT64")
+
+    def masked() -> int:
+        return int(ordered.mxm(ordered, gb.semiring.plus_pair).new(mask=ordered.S).reduce_scalar().value)
+
+    same = lambda t, total: t.sum() == 3 * total  # noqa: E731
+    yield Case("triangles, R-MAT 18 both ways", A, triangles, "LAGraph's method", masked, same, fresh=True)
 
 
 def of_grid(A: CSR) -> Iterator[Case]:

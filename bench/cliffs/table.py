@@ -27,6 +27,7 @@ LIMITS: Limits = {
     r"WCC, (R-MAT|uniform).*": (0.9, 0.6),
     r"BFS, (R-MAT|uniform).*": (1, 0.7),
     r"BFS, grid": (1, 0.8),
+    r"triangles, R-MAT.*": (0.7, 0.4),
     r"(BFS|WCC|SCC), wiki-Vote.*": (1, 0.7),
     r"MST, grid": (1, 0.8),
     r".* of 3 vertices, CPU": (1, 0.6),
