@@ -15,7 +15,7 @@ import pytest
 
 import semiring
 from algorithms import bellman_ford, cli, delta_stepping, sssp
-from algorithms.cli import bench
+from algorithms.cli import bench, commands
 from formats import CSR, Matrix, from_edges, read, write
 
 from .commands import Result, computed_in
@@ -477,7 +477,7 @@ def test_ends_that_are_nobodys_fault(run, monkeypatch, error, code, said):
     def ends() -> None:
         raise error
 
-    monkeypatch.setattr(cli, "app", ends)
+    monkeypatch.setattr(commands, "app_of", lambda called="": ends)
     assert run() == Result(code, "", said)
 
 
@@ -485,7 +485,7 @@ def test_an_unexpected_error_is_not_hidden(monkeypatch):
     def broken() -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(cli, "app", broken)
+    monkeypatch.setattr(commands, "app_of", lambda called="": broken)
     with pytest.raises(ZeroDivisionError):
         cli.main()
 

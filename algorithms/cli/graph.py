@@ -18,14 +18,12 @@ from formats.arrays import finish
 from formats.io import content_of, listed
 from formats.io.damage import refusing_damage
 from formats.io.opening import STANDARD_INPUT
-from formats.named.layout import TO_SAY
+from formats.named.layout import TO_SAY, may_have_names
 from formats.named.names import Names
 from formats.storage.orientation import is_symmetric
 from semiring import explain, set_threads
 from semiring.kernels.compiling import seconds_of_compiling
 
-from ..named.graph import Graph as NamedGraph
-from ..named.graph import may_have_names
 from ..shared.edges import one_way_edge
 from ..shared.errors import NegativeCycle
 from ..shared.trace import Trace, trace
@@ -184,6 +182,8 @@ def found_in(reading: Reading) -> Found:
         with refusing_damage(file):
             A = content.matrix(directed, None)
             return Found(A, listed(content.labels), merged=content.merged(A, directed))
+    from ..named.graph import Graph as NamedGraph
+
     try:
         g = NamedGraph.read(
             file,

@@ -16,6 +16,7 @@ from formats.io import content_of, has_banner, listed
 from formats.io.damage import refusing_damage
 from formats.io.opening import Held, Readable, name_of, suffix_of
 from formats.io.source import open_source
+from formats.named.layout import GRAPHML, TEXT
 from formats.named.names import Names
 from formats.named.tables import Table, column_of, looked_up_by_row
 from formats.storage.orientation import compressed, is_symmetric
@@ -38,13 +39,6 @@ if TYPE_CHECKING:
     import scipy.sparse
 
     from formats.named.reading import Column
-
-TEXT, GRAPHML = (".csv", ".tsv", ".tab", ".psv"), ".graphml"
-
-
-def may_have_names(file: str) -> bool:
-    """True if the vertices in a file may have other names than the numbers that `formats.read` knows."""
-    return suffix_of(file) in (*TEXT, GRAPHML)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

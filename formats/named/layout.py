@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TextIO, TypeAlias
 
 from ..io.headings import OTHERS, SOURCES, TARGETS, WEIGHTS, Roles, folded, is_number, is_word, one_of, roles
-from ..io.opening import open_content
+from ..io.opening import open_content, suffix_of
 from .names import did_you_mean
 
 Column: TypeAlias = str | int
@@ -20,8 +20,16 @@ SEPARATORS = ",\t;|"
 TO_SAY = "say source=, target= and weight= (None for no weights), the columns to take"
 """Words in which errors ask; the command line has others for them."""
 
+TEXT, GRAPHML = (".csv", ".tsv", ".tab", ".psv"), ".graphml"
+"""Endings of files of tables, and of GraphML's."""
+
 MARKS = ("#", "%")
 """Marks that comments begin with, unless a table says otherwise."""
+
+
+def may_have_names(file: str) -> bool:
+    """True if the vertices in a file may have other names than the numbers that `formats.read` knows."""
+    return suffix_of(file) in (*TEXT, GRAPHML)
 
 
 @contextmanager
