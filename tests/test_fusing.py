@@ -792,3 +792,29 @@ def test_a_vector_that_is_written_after_a_loop_keeps_its_identity() -> None:
         return f, g, np.zeros(6, "int32")
 
     agree(fusible(swapped), make, "runs as written")
+
+
+@pytest.mark.quick
+def test_what_is_written_before_a_loop_in_a_loop_is_written_elsewhere() -> None:
+    @fusible
+    def swapped_and_written(x: Any, y: Any, k: int) -> Any:
+        for _ in range(2):
+            scatter(y, x > 1, [7] * int((x > 1).sum()))
+            for _ in range(k):
+                x, y = y, x
+        return x, y
+
+    for k in range(3):
+        agree(swapped_and_written, lambda k=k: (np.arange(4), np.arange(4) * 2, k), told="runs as written")
+        assert "a second name" in regions(swapped_and_written)[1]
+
+
+@pytest.mark.quick
+def test_the_negative_of_zero_is_zero() -> None:
+    @fusible
+    def negatives(x: Any) -> Any:
+        for _ in range(2):
+            y = sr.apply(x, "ainv")
+        return y
+
+    agree(negatives, lambda: (np.array([0.0, -0.0, 1.0, -2.0, np.inf]),))

@@ -126,8 +126,9 @@ class Loops(ast.NodeTransformer):
 
     def __init__(self, program: Program, whole: ast.FunctionDef) -> None:
         self.program, self.whole, self.calls = program, whole, 0
-        loops = (node for node in ast.walk(whole) if isinstance(node, ast.While | ast.For))
+        loops = [node for node in ast.walk(whole) if isinstance(node, ast.While | ast.For)]
         self.live = {loop: Liveness(whole, loop).found for loop in loops}
+        self.written = {loop: written_in_place({*ast.walk(whole)} - {*ast.walk(loop)}) for loop in loops}
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         return self.generic_visit(node) if node is self.whole else node
@@ -165,9 +166,7 @@ class Loops(ast.NodeTransformer):
 
     def choice(self, node: Any) -> tuple[ast.stmt, ast.If]:
         """Makes a call that runs the loop compiled, and what follows from it if it has."""
-        inside = {id(each) for each in ast.walk(node)}
-        elsewhere = (each for each in ast.walk(self.whole) if id(each) not in inside)
-        region = Region(self.program.function, deepcopy(node), self.live[node], written_in_place(elsewhere))
+        region = Region(self.program.function, deepcopy(node), self.live[node], self.written[node])
         number = len(self.program.regions)
         self.program.regions.append(region)
         found = f"__found{number}"

@@ -824,7 +824,7 @@ def negative(t: Statements, x: Dense) -> Dense:
         raise Unfit("takes the negative of Booleans")
     low = {"int32": "-2147483648", "int64": "INT64_MIN"}.get(x.dtype.name)
     high = {"int32": "2147483647", "int64": "9223372036854775807"}.get(x.dtype.name)
-    text = f"{x.dtype}(-{{0}})" if low is None else f"({x.dtype}({high}) if {{0}} == {low} else {x.dtype}(-{{0}}))"
+    text = f"{x.dtype}(0 - {{0}})" if low is None else f"({x.dtype}({high}) if {{0}} == {low} else {x.dtype}(-{{0}}))"
     return t.elementwise(text, x.dtype, x)
 
 
