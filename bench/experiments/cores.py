@@ -206,7 +206,7 @@ def by_threads(task: str, p: Problem, setting: Setting, until: float) -> Iterato
             except (ArithmeticError, MemoryError) as error:
                 yield row | {"missing": sentence(error)}
                 continue
-            while count == 1 and (len(warm) < 2 or (len(warm) < WARM_CALLS and sum(warm) < ROW_SECONDS)):
+            while count == 1 and (len(warm) < 2 or (len(warm) < WARM_CALLS and sum(warm[1:]) < ROW_SECONDS)):
                 warm.append(call())  # what later calls find is kept with the matrix by and by
             times = [seconds := call()]
             for _ in range(1, min(setting.repeats, int(ROW_SECONDS / seconds))):
