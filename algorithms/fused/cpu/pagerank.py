@@ -13,8 +13,9 @@ from algorithms.equations.pagerank import weight_leaving
 from formats import CSR
 from formats.matrix.facts import Fact
 from formats.storage.orientation import by_columns
-from semiring.cpu.kernels import compiled
-from semiring.cpu.threads import PIECES_PER_THREAD, get_threads, share
+from semiring.cpu.crew import crew
+from semiring.cpu.dealing import dealt
+from semiring.cpu.threads import get_threads
 from semiring.vectors import shares
 
 MIN_NNZ_FOR_THREADS = 1 << 18
@@ -38,25 +39,22 @@ def ranks(A: CSR, v: Any, alpha: float, enough: float, max_iter: int) -> np.ndar
     count, workers = (PARTS, get_threads()) if A.nnz >= MIN_NNZ_FOR_THREADS else (1, 1)
     ends = np.searchsorted(columns.indptr, np.linspace(0, A.nnz, count + 1))
     ends[0], ends[-1] = 0, n
-    each = count if workers == 1 else -(-count // (PIECES_PER_THREAD * workers))
     seen = np.zeros((count, 2))  # Σ x⟨r = 0⟩, and Σ |x - x'|, of each part
     stuck = float(x[leaving == 0].sum())
-    for _ in range(max_iter):
-
-        def work(k: int, z: Any = z, then: Any = then, base: float = alpha * stuck + 1 - alpha) -> None:
-            into = z, then, x, seen
-            _round(graph, counted, (followed, leaving, jump), base, into, ends, k * each, min(k * each + each, count))
-
-        share(work, -(-count // each))
-        z, then = then, z
-        stuck, moved = seen.sum(axis=0).tolist()
-        if moved < enough:
-            return x
+    with crew(workers) as gate:
+        for _ in range(max_iter):
+            base, into = alpha * stuck + 1 - alpha, (z, then, x, seen)
+            _round(gate, count, 1, (graph, counted, (followed, leaving, jump), base, into, ends))
+            z, then = then, z
+            stuck, moved = seen.sum(axis=0).tolist()
+            if moved < enough:
+                return x
     return None
 
 
-@compiled
-def _round(graph, counted, vertex, base, into, ends, first, stop):
+@dealt
+def _round(first, stop, graph, counted, vertex, base, into, ends):
+    """Find the next shares of the columns of some parts, and sums over each of these."""
     (indptr, indices, weights), (share, leaving, jump), (z, then, x, seen) = graph, vertex, into
     one = np.uintp(1)
     for part in range(first, stop):
