@@ -121,7 +121,8 @@ KERNEL = re.compile(r"__global__\s+void\s+(?:__launch_bounds__\((?:[^()]|\([^()]
 
 def kernels() -> list[str]:
     """The names of our kernels: racecheck would take hours over CuPy's sorts."""
-    folders = (ROOT / name for name in ("semiring/cuda", "algorithms/fused/cuda", "algorithms/elimination/cuda"))
+    names = "semiring/cuda", "semiring/fusing", "algorithms/fused/cuda", "algorithms/elimination/cuda"
+    folders = (ROOT / name for name in names)
     paths = sorted(path for folder in folders for ending in ("cu", "py") for path in folder.glob(f"*.{ending}"))
     return [name for path in paths for name in KERNEL.findall(path.read_text(encoding="utf-8"))]
 

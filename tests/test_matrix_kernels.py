@@ -221,7 +221,8 @@ def test_the_write_rule_on_matrices_is_that_by_keys(monkeypatch):
         return made
 
     compiled = [results(seed) for seed in SEEDS]
-    for name in ("united", "kept", "shared"):
+    monkeypatch.setattr(steps, "united", by_keys.united_by_arrays)
+    for name in ("kept", "shared"):
         monkeypatch.setattr(steps, name, getattr(steps, f"{name}_by_arrays"))
     for seed in SEEDS:
         for actual, expected in zip(compiled[seed], results(seed), strict=True):

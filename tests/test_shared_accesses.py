@@ -61,6 +61,8 @@ def test_many_graphs_have_no_races_but_the_harmless_ones() -> None:
     assert [why for why, lines in HARMLESS.items() if not any(line in lines for line in told["harmless"])] == []
 
 
+TRIES = 6
+"""Runs in one of which a race that is there is found."""
 NESTED = "\n" + 20 * " "
 FAR = "if last + SIFTED_AT_A_TIME > far[0].size:"
 FULL = (
@@ -85,5 +87,9 @@ FULL = (
     ],
 )
 def test_a_seeded_race_is_found(module: str, engine: str, before: str, after: str, line: str) -> None:
-    told = watched("-c", SEEDED, engine, f"algorithms.fused.cpu.{module}", before, after)
-    assert any(f" writes: {line}" in race for race in told["races"]), told
+    told = []
+    for _ in range(TRIES):  # threads need not come to it at once
+        told.append(watched("-c", SEEDED, engine, f"algorithms.fused.cpu.{module}", before, after))
+        if any(f" writes: {line}" in race for race in told[-1]["races"]):
+            return
+    raise AssertionError(told)
