@@ -818,3 +818,30 @@ def test_the_negative_of_zero_is_zero() -> None:
         return y
 
     agree(negatives, lambda: (np.array([0.0, -0.0, 1.0, -2.0, np.inf]),))
+
+
+@pytest.mark.parametrize("s", [MinFirst, MinPlus], ids=str)
+def test_a_fixpoint_goes_on_from_its_frontier_alone(s: Semiring) -> None:
+    """Where edges go both ways, too, other vertices may have better values, or be masked out."""
+
+    @fusible
+    def from_some(A: Matrix, d: Any, f: SparseVector) -> Any:
+        while not is_empty(f):
+            f = select(vxm(f, A, s), better(s), d)
+            ewise_add(d, f, s, out=d)
+        return d
+
+    @fusible
+    def within(A: Matrix, d: Any, f: SparseVector, allowed: Any) -> Any:
+        while not is_empty(f):
+            f = select(vxm(f, A, s, mask=allowed), better(s), d)
+            ewise_add(d, f, s, out=d)
+        return d
+
+    ends = np.arange(9), np.arange(1, 10)
+    A = from_edges(np.append(*ends), np.append(*ends[::-1]), np.ones(18, np.int32), shape=10)
+    d = np.array([0, 90, 80, 70, 5, 60, 50, 40, 30, 1], np.int32)
+    start = SparseVector.trusted(np.array([4], np.int32), np.array([5], np.int32), 10)
+    agree(from_some, lambda: (A, d.copy(), start))
+    agree(within, lambda: (A, d.copy(), start, np.arange(10) != 6))
+    assert from_some(A, d.copy(), start)[3] == (5 if s == MinFirst else 6)

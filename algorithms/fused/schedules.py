@@ -40,7 +40,8 @@ def relaxed(A: Matrix, d: Array, frontier: Array, s: Semiring, limit: Any) -> Ar
     ):
         return None
     whole = not (A.in_parts or A.streams)
-    if whole and s.mul == OPERATORS["first"] and s.add in EXTREMES and is_symmetric(A, pattern=True):
+    from_all = frontier.size == int(differs(d, s.zero(d.dtype)).sum())
+    if whole and from_all and s.mul == OPERATORS["first"] and s.add in EXTREMES and is_symmetric(A, pattern=True):
         if all_of(differs(compressed(A, 0).values, s.zero(A.dtype))):
             return within(best_of_components(A, d, s), d, s, limit)
     if frontier.size == 1 and Law.UNIT in s.laws and is_unit(d, int(frontier[0]), s):
@@ -48,7 +49,7 @@ def relaxed(A: Matrix, d: Array, frontier: Array, s: Semiring, limit: Any) -> Ar
         until = Until(s, None if limit == s.zero(d.dtype) else limit)
         found = find.run(compressed(A, 0) if whole else A, int(frontier[0]), s, until)
         found = found.d if isinstance(found, Exact) else found
-    elif whole:
+    elif whole and (from_all or A.place.on_host):  # on a GPU all that has a distance is relaxed from at first
         found = import_module(FROM_DISTANCES[A.place.backend]).from_distances(
             compressed(A, 0), d.copy(), frontier, s, limit
         )
